@@ -19,19 +19,18 @@ type starved struct {
 		Method   string `json:"method"`
 		Duration int64  `json:"duration"`
 	} `json:"hogs"`
-	Waiting int   `json:"waiting"`
-	Starved bool  `json:"starved"`
-	Sum     int64 `json:"queued_sum"`
-	Longest int64 `json:"queued_longest"`
+	Carriers int   `json:"carriers"`
+	Waiting  int   `json:"waiting"`
+	Starved  bool  `json:"starved"`
+	Count    int64 `json:"queued_count"`
+	Sum      int64 `json:"queued_sum"`
+	Longest  int64 `json:"queued_longest"`
 }
 
 // TestStarvedCarriers compares the incident with what a program measured: two threads computed on the only carriers while a thousand others
 // waited for one. The incident names both, with their methods.
 func TestStarvedCarriers(t *testing.T) {
-	newest := jdks[len(jdks)-1]
-	if newest.major < 21 {
-		t.Skip("NOT TESTED: no JDK with virtual threads; install a JDK 21 or newer")
-	}
+	newest := newestJVM(t)
 	c := startCollector(t, wholeRun)
 	var truth starved
 	runJava(t, newest, c.endpoint+",virtual=exact", "starved", &truth, "-Djdk.virtualThreadScheduler.parallelism=2", "-Djdk.virtualThreadScheduler.maxPoolSize=2",

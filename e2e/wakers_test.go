@@ -26,10 +26,7 @@ type wakerPair struct {
 
 // TestWhoWokeVirtualThreads compares links with what a program knows: each wait was ended by one thread, and by no other.
 func TestWhoWokeVirtualThreads(t *testing.T) {
-	newest := jdks[len(jdks)-1]
-	if newest.major < 21 {
-		t.Skip("NOT TESTED: no JDK with virtual threads; install a JDK 21 or newer")
-	}
+	newest := newestJVM(t)
 	for _, extent := range []string{"on", "exact"} {
 		t.Run(extent, func(t *testing.T) {
 			c := startCollector(t, wholeRun)
