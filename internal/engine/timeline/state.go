@@ -56,7 +56,7 @@ func (t *Timeline) State() State {
 		}
 		s.Threads = append(s.Threads, saved)
 	}
-	for carrier, carried := range t.carriers {
+	for carrier, carried := range t.Carriers {
 		s.Carriers = append(s.Carriers, CarrierState{carrier, carried})
 	}
 	return s

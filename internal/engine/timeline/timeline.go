@@ -27,7 +27,7 @@ type Counters struct {
 // Timeline follows the threads of one session.
 type Timeline struct {
 	threads    map[jvmthread.ThreadID]*Thread
-	carriers   map[jvmthread.ThreadID]jvmthread.ThreadID // the virtual thread on each, or NoThread
+	carriers   carriers
 	recent     recent.Cache[jvmthread.ThreadID, *Thread]
 	begin      jvmthread.Time // of history
 	begun      bool

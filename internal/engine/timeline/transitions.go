@@ -147,14 +147,14 @@ func (t *Timeline) run(th *Thread, ev *jvmthread.Event) {
 func (t *Timeline) end(th *Thread, ev *jvmthread.Event) {
 	th.dead = true
 	t.leave(th.on.carrier, ev.Thread) // some JVMs report no unmount
-	delete(t.carriers, ev.Thread)
+	t.carriers.forget(ev.Thread)
 	t.to(th, jvmthread.StateDead, ev.Time)
 	t.dismount(th, ev.Time) // an unmount that follows has no effect
 }
 
 func (t *Timeline) lost(th *Thread, ev *jvmthread.Event) {
-	delete(t.carriers, th.on.carrier)
-	delete(t.carriers, ev.Thread) // what a carrier loses may be mounts
+	t.carriers.forget(th.on.carrier)
+	t.carriers.forget(ev.Thread) // what a carrier loses may be mounts
 	th.inWait, th.on = false, carriage{}
 	t.to(th, jvmthread.StateUnknown, ev.Time)
 	th.open.Marks = jvmthread.MarkPartial
@@ -232,7 +232,7 @@ func (t *Timeline) suspend(ev *jvmthread.Event) {
 
 // gap sets all threads to unknown.
 func (t *Timeline) gap(at jvmthread.Time) {
-	clear(t.carriers)
+	t.carriers.clear()
 	for _, th := range t.threads {
 		if th.dead || th.open.State == jvmthread.StateUnknown {
 			continue
