@@ -8,6 +8,7 @@ import {type Answer, address, ask, askAll, Failure, type Parameters, useAnswer, 
 import {ids} from "./lib/lanes";
 import {resolve, type Shown} from "./lib/link";
 import {costOf, mostMembers} from "./lib/rows";
+import type {Span} from "./lib/scale";
 import type {
   Change,
   Classes,
@@ -148,35 +149,45 @@ async function askListed(id: string, range: Parameters, expected: number, signal
   return {total: groups.reduce((sum, {threads}) => sum + threads, total), platform: rows, groups};
 }
 
+/** Loads some virtual threads with their sums over the range. Those of a group are the costliest in a part of time of its own. */
+async function askMembers(id: string, part: Parameters, range: Span | null, signal: AbortSignal): Promise<ThreadRow[]> {
+  const sizes = {page: mostMembers, expected: mostMembers, most: mostMembers};
+  const load = async (parameters: Parameters) => {
+    const url = (offset: number, limit: number) => address(`sessions/${id}/threads`, {...parameters, offset, limit});
+    return (await askAll<Threads, ThreadRow>(url, (answer) => answer.threads, sizes, signal)).rows;
+  };
+  const rows = await load({...scope({range}), ...part});
+  if (part.from === undefined || (part.from === range?.from && part.to === range?.to)) return rows;
+  const there = rows.filter(({time}) => time > 0).map((row) => row.id);
+  if (there.length === 0) return [];
+  const sums = new Map((await load({...scope({range}), threads: ids(there)})).map((row) => [row.id, row]));
+  return there.map((one) => sums.get(one)).filter((row) => row !== undefined);
+}
+
 /** Adds to the platform threads the virtual ones that have lanes, and the costliest of all for the tables. */
 function useMembers(id: string, shown: Shown, list: Listed | null, version: number): ThreadRow[] {
-  const {opened, thread, filter, range} = shown;
+  const {opened, thread, filter, range, view} = shown;
   const platform = list?.platform ?? none;
   const wanted = useMemo(() => {
     if (!list || list.groups.length === 0) return null;
     const known = new Set(platform.map((one) => one.id));
     const single = [...(filter.only ?? []), thread].filter((one) => one > 0 && !known.has(one)).slice(-mostMembers);
     const parts: Parameters[] = [{only: "virtual", sort: "blocked.time"}];
+    const sight = range ?? view;
     for (const group of list.groups) {
       if (opened.includes(group.name))
-        parts.push({only: "virtual", virtual_group: [group.name], sort: costOf(group).sort});
+        parts.push({virtual_group: [group.name], sort: costOf(group).sort, ...scope({range: sight})});
     }
     if (single.length > 0) parts.push({only: "virtual", threads: ids(single)});
-    return parts.map((part) => ({...part, ...scope({range})}));
-  }, [list, platform, opened, thread, filter.only, range]);
+    return {parts, range};
+  }, [list, platform, opened, thread, filter.only, range, view]);
   const {data} = useLoaded(
     wanted && `${id} ${JSON.stringify(wanted)}`,
     version,
     async (signal) => {
-      const sizes = {page: mostMembers, expected: mostMembers, most: mostMembers};
-      const parts = await Promise.all(
-        wanted!.map((part) => {
-          const url = (offset: number, limit: number) => address(`sessions/${id}/threads`, {...part, offset, limit});
-          return askAll<Threads, ThreadRow>(url, (answer) => answer.threads, sizes, signal);
-        }),
-      );
+      const parts = await Promise.all(wanted!.parts.map((part) => askMembers(id, part, wanted!.range, signal)));
       // Those of open groups come first, in the order of their costs.
-      const rows = [...parts.slice(1), parts[0]!].flatMap((part) => part.rows);
+      const rows = [...parts.slice(1), parts[0]!].flat();
       return [...new Map(rows.reverse().map((row) => [row.id, row])).values()].reverse();
     },
     id,

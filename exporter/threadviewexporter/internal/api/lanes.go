@@ -59,9 +59,9 @@ type Thread struct {
 	// VirtualGroup is the name of the group of a virtual thread, see VirtualGroup; empty for a platform thread.
 	VirtualGroup string `json:"virtual_group"`
 
-	From    int64  `json:"from"` // when it began, or was first seen
-	To      int64  `json:"to"`   // when it ended, or the end of the session
-	Dead    bool   `json:"dead"` // it has ended
+	From int64 `json:"from"` // when it began, or was first seen
+	To   int64 `json:"to"`   // when it ended, or the end of the session
+	Dead bool  `json:"dead"` // it has ended
 }
 
 // Minimap is an overview of the session: GET api/sessions/{session}/minimap.

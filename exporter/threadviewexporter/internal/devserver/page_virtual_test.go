@@ -6,6 +6,7 @@ package main_test
 import (
 	"fmt"
 	"net/url"
+	"strconv"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -29,7 +30,7 @@ func TestManyVirtualThreads(t *testing.T) {
 	}
 	t.Parallel()
 	const n = 100_000
-	s := serve(t, "-virtual", fmt.Sprint(n))
+	s := serve(t, "-virtual", strconv.Itoa(n))
 	for _, session := range []string{shortVirtual, waitingVirtual} {
 		p := openAt(t, chromium(t), s, "s="+session+"&arrows=none", browser.Window{Width: 1280, Height: 800})
 		groupsSettled(p)
@@ -109,7 +110,6 @@ func keysReachGroups(t *testing.T, p *browser.Page, groups []api.VirtualGroup) {
 	p.Until(fmt.Sprintf("weftPlane.chosenThread >= %d && document.querySelector('.detail h2')", threadtest.CrowdFirst))
 	p.Press("\x1b")
 	p.Until("weftPlane.chosenThread === 0")
-
 }
 
 // A virtual thread that a link or the search leads to has a lane although its group is folded.
@@ -122,6 +122,15 @@ func TestVirtualThreadIsFound(t *testing.T) {
 	p.Press("session-1009\r")
 	p.Until(`document.querySelector(".name.chosen")?.innerText.startsWith("session-1009")`)
 	p.Until(`weftPlane.rows[weftPlane.rows.findIndex((row) => row.kind === "thread" && row.thread.id === weftPlane.chosenThread) - 1]?.group?.name === "session-*"`)
+	// An open group shows those of its threads that lost most time in view.
+	p.ClickText(".name.virtual", "Prices.refresh")
+	browser.Eval[any](p, `weftPlane.setView({from: 200_000_000, to: 220_000_000})`)
+	p.Until(`(() => {
+		const open = weftPlane.rows.findIndex((row) => row.kind === "virtual" && row.open);
+		const threads = open < 0 ? [] : weftPlane.rows[open].members;
+		return threads.length > 50 && threads.length <= 200 && threads.every(({from, to}) => from < 220_000_000 && to > 200_000_000);
+	})()`)
+	p.ClickText(".name.virtual", "Prices.refresh")
 	p.Click("#tab-monitors")
 	p.Until(`document.querySelector("[data-table=threads] .sum")?.innerText.includes("Total of 3,020 threads")`)
 	sum := get[api.Threads](t, s, "sessions/"+shortVirtual+"/threads?limit=1").Sum
