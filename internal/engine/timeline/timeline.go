@@ -225,9 +225,6 @@ func (t *Timeline) to(th *Thread, s jvmthread.State, at jvmthread.Time) {
 	if th.open.State == jvmthread.StateRunnable || th.open.State == jvmthread.StateUnknown {
 		th.lastRun = Run{th.open.Seq, at}
 	}
-	if th.pinned() {
-		th.open.Marks |= jvmthread.MarkPinned
-	}
 	th.on.left, th.on.yielded, th.on.ready = false, false, false
 	t.closed = append(t.closed, th.open)
 	t.closed[len(t.closed)-1].End = at // not before, as CPUs wait to copy what was written a moment ago in smaller parts

@@ -203,6 +203,90 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
+// A wait is pinned if the agent says so, at its beginning or at its end. The events are those of a real agent, with or without mounts.
+func TestPinned(t *testing.T) {
+	tests := []struct{ name, events, want string }{
+		{
+			"a park that could not leave its carrier",
+			"0 A park virtual lock=G\n0 A unmount target=C\n2 A mount target=C\n2 A unparked virtual\n" +
+				"3 A park virtual pinned lock=G\n20 B unpark target=A virtualPeer\n30 A unparked virtual pinned\n40 A threadEnd",
+			"A/1 unknown 0..0 partial\nA/2 parked 0..2 lock=G\nA/3 runnable 2..3\nB/1 unknown 0..20 partial\n" +
+				"A/4 parked 3..30 lock=G pinned\nA/5 runnable 30..40\n",
+		},
+		{
+			"the same without mounts",
+			"0 A park virtual lock=G\n2 A unparked virtual\n3 A park virtual pinned lock=G\n30 A unparked virtual pinned",
+			"A/1 unknown 0..0 partial\nA/2 parked 0..2 lock=G\nA/3 runnable 2..3\nA/4 parked 3..30 lock=G pinned\n",
+		},
+		{
+			"a park that left its carrier",
+			"0 A mount target=C\n10 A park virtual lock=G\n11 A unmount target=C\n30 A mount target=C\n30 A unparked virtual",
+			"A/1 unknown 0..10 partial\nA/2 parked 10..30 lock=G\n",
+		},
+		{
+			"a deadlock found between the park and the unmount",
+			"0 A mount target=C\n0 A yield virtual\n10 A park virtual lock=G\n20 A gap",
+			"A/1 unknown 0..0 partial\nA/2 runnable 0..10\nA/3 parked 10..20 lock=G\n",
+		},
+		{
+			"a monitor that keeps the carrier",
+			"0 A mount target=C\n0 A yield virtual\n10 A contendedEnter virtual lock=M owner=-\n30 A contendedEntered virtual pinned lock=M",
+			"A/1 unknown 0..0 partial\nA/2 runnable 0..10\nA/3 blocked 10..30 lock=M pinned\n",
+		},
+		{
+			"a monitor below a native frame: the JVM tries to unmount the thread",
+			"0 A yield virtual\n10 A contendedEnter virtual lock=M owner=-\n11 A unmount target=C\n12 A mount target=C\n" +
+				"30 A contendedEntered virtual pinned lock=M",
+			"A/1 unknown 0..0 partial\nA/2 runnable 0..10\nA/3 blocked 10..30 lock=M pinned\n",
+		},
+		{
+			"a monitor that lets the thread go, first back on the same carrier",
+			"0 A yield virtual\n10 A contendedEnter virtual lock=M owner=-\n11 A unmount target=C\n30 A mount target=C\n" +
+				"30 A contendedEntered virtual lock=M",
+			"A/1 unknown 0..0 partial\nA/2 runnable 0..10\nA/3 blocked 10..30 lock=M\n",
+		},
+		{
+			"a wait, and what comes after it",
+			"0 A yield virtual\n10 A wait virtual lock=Q\n30 A waited virtual pinned lock=Q\n35 A notify virtual lock=Q\n40 A park virtual",
+			"A/1 unknown 0..0 partial\nA/2 runnable 0..10\nA/3 waiting 10..30 lock=Q pinned\nA/4 runnable 30..40\n",
+		},
+		{
+			"a wait of an interrupted thread ends at once",
+			"0 A mount target=C\n0 A yield virtual\n10 A wait virtual lock=Q\n11 A waited virtual lock=Q\n40 A park virtual",
+			"A/1 unknown 0..0 partial\nA/2 runnable 0..10\nA/3 waiting 10..11 lock=Q\nA/4 runnable 11..40\n",
+		},
+		{
+			"a flag without a wait",
+			"0 A yield virtual\n10 A contendedEntered virtual pinned lock=M\n20 A yield virtual\n30 A threadEnd",
+			"A/1 unknown 0..0 partial\nA/2 runnable 0..30\n",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if _, _, got := play(t, test.events); got != test.want {
+				t.Errorf("want - got +:\n%s", cmp.Diff(test.want, got))
+			}
+		})
+	}
+}
+
+// What is open may be pinned so far, except for a thread that may have got its monitor back.
+func TestPinnedSoFar(t *testing.T) {
+	for events, want := range map[string]bool{
+		"0 A mount target=C\n10 A contendedEnter virtual lock=M owner=-":                        true,
+		"0 A mount target=C\n10 A contendedEnter virtual lock=M owner=-\n11 A unmount target=C": false,
+		"0 A park virtual pinned": true,
+		"0 A mount target=C\n1 A wait virtual lock=Q\n10 A waited virtual lock=Q": false,
+		"0 A mount target=C\n1 A wait virtual lock=Q":                             true,
+	} {
+		h, tl, _ := play(t, events)
+		piece := tl.Thread(h.Thread("A")).Piece(50)
+		if got := piece.Marks.Has(jvmthread.MarkPinned); got != want {
+			t.Errorf("%s: pinned %t", events, got)
+		}
+	}
+}
+
 func TestGapOfAllThreads(t *testing.T) {
 	h, tl, _ := play(t, "0 A threadStart\n0 B threadStart\n0 C threadStart\n5 B sleepStart\n5 C threadEnd")
 	out, th, ok := tl.Apply(&jvmthread.Event{Time: 10, Kind: jvmthread.KindGap, Arg: 3})

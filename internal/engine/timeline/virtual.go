@@ -20,12 +20,13 @@ func (t *Thread) Carrier() jvmthread.ThreadID { return t.on.carrier }
 // Virtual reports whether an event said that the thread is virtual.
 func (t *Thread) Virtual() bool { return t.virtual }
 
-// Pinned reports whether the thread is virtual, waits, and has kept its carrier so far. An unmount may follow within microseconds of the
-// start.
+// Pinned reports whether the thread is virtual, waits, and has kept its carrier so far.
 func (t *Thread) Pinned() bool { return t.open.Marks.Has(jvmthread.MarkPinned) || t.pinned() }
 
+// pinned reports whether the thread waits and has kept its carrier so far. An unmount may follow within microseconds of the start, so only
+// the agent says whether a wait was pinned to its end.
 func (t *Thread) pinned() bool {
-	return t.on.carrier != jvmthread.NoThread && !t.on.left && t.open.State.Stopped() && t.open.State != jvmthread.StateQueued
+	return t.on.carrier != jvmthread.NoThread && !t.on.left && t.open.State.Stopped() && !t.MayRun() && t.open.State != jvmthread.StateQueued
 }
 
 // mount notes the carrier. A thread that was queued runs from here on; one that was parked says so by unparked.
