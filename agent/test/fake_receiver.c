@@ -60,6 +60,7 @@ int main(int argc, char **argv) {
     atomic_store(&server.cut, cut);
     atomic_store(&server.leave, leave);
     server.witness.print = events != 0 ? stdout : NULL;
+    setvbuf(stdout, NULL, events != 0 ? _IOLBF : _IOFBF, BUFSIZ); // a script may wait for an event
     signal(SIGTERM, on_signal);
     signal(SIGINT, on_signal);
     server_run(&server);

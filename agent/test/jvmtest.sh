@@ -96,6 +96,7 @@ some() {
     quiet
     virtual
     exact
+    pinned -Xcheck:jni
 }
 
 all() {
@@ -163,6 +164,7 @@ all() {
     many 5000 platform 24
     virtual
     exact
+    pinned -Xcheck:jni
 }
 
 java=$home/bin/java

@@ -1,7 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attaches native threads to the JVM, works there and detaches, for test/java/Native.java.
+// Attaches native threads to the JVM, works there and detaches, for test/java/Native.java, and
+// calls Java from a native frame, for test/java/Pinned.java.
 
 #include <jni.h>
 #include <pthread.h>
@@ -61,4 +62,13 @@ JNIEXPORT void JNICALL Java_Native_command(JNIEnv *env, jclass caller, jint what
         pthread_cond_wait(&changed, &mutex);
     }
     pthread_mutex_unlock(&mutex);
+}
+
+JNIEXPORT void JNICALL Java_Pinned_below(JNIEnv *env, jclass caller, jobject body);
+
+// Calls Java from a native frame.
+JNIEXPORT void JNICALL Java_Pinned_below(JNIEnv *env, jclass caller, jobject body) {
+    (void)caller;
+    jmethodID method = (*env)->GetMethodID(env, (*env)->GetObjectClass(env, body), "run", "()V");
+    (*env)->CallVoidMethod(env, body, method);
 }

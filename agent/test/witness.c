@@ -49,6 +49,12 @@ void witness_free(struct witness *w) {
     free(w->methods);
     free(w->stack_ids);
     free(w->threads);
+    for (size_t i = 0; i < WITNESS_IDS; i++) {
+        free(w->method_names == NULL ? NULL : w->method_names[i]);
+        free(w->stack_texts == NULL ? NULL : w->stack_texts[i]);
+    }
+    free(w->method_names);
+    free(w->stack_texts);
 }
 
 void witness_connect(struct witness *w) {

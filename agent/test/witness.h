@@ -85,8 +85,11 @@ struct witness {
     int connections;
 
     // Where to print each event as a line, "time thread kind class peer", or NULL. A missing value
-    // is a dash; a wait that timed out or was interrupted is marked.
+    // is a dash. Flags follow as words; after running, its beginning, its duration and the methods
+    // of its stack.
     FILE *print;
+    char **method_names; // by id, only to print them
+    char **stack_texts;
 
     // State.
     uint8_t *in;
@@ -105,7 +108,7 @@ struct witness {
 enum { WITNESS_IDS = 1 << 18 };
 
 // The name of a kind of event; unknown kinds have none.
-enum { WITNESS_LAST_KIND = 32 };
+enum { WITNESS_LAST_KIND = 33 };
 const char *witness_kind(unsigned kind);
 
 void witness_init(struct witness *w);

@@ -3,6 +3,7 @@
 //
 // Checks the definitions of classes, methods, stacks and threads.
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "witness_parts.h"
@@ -18,6 +19,30 @@ static bool define(struct witness *w, uint32_t *table, uint64_t id, const char *
     table[id] = (uint32_t)w->connections;
     w->definition_frames++;
     return true;
+}
+
+// Keeps a text for printing.
+static void keep(char ***texts, uint64_t id, const char *text, size_t len) {
+    if (*texts == NULL) {
+        *texts = calloc(WITNESS_IDS, sizeof **texts);
+    }
+    if (id < WITNESS_IDS && (*texts)[id] == NULL) {
+        (*texts)[id] = strndup(text, len);
+    }
+}
+
+// Keeps the names of the innermost methods of a stack, separated by commas.
+static void keep_stack(struct witness *w, uint64_t id, struct cursor c, size_t frames) {
+    char text[512] = "";
+    size_t len = 0;
+    for (size_t i = 0; i < frames && len < sizeof text - 1; i++) {
+        uint64_t method = witness_number(&c, 4);
+        witness_number(&c, 4);
+        const char *name = method < WITNESS_IDS ? w->method_names[method] : NULL;
+        int more = snprintf(text + len, sizeof text - len, "%s,", name == NULL ? "?" : name);
+        len += (size_t)more;
+    }
+    keep(&w->stack_texts, id, text, sizeof text);
 }
 
 bool witness_definition(struct witness *w, unsigned kind, struct cursor c) {
@@ -47,7 +72,10 @@ bool witness_definition(struct witness *w, unsigned kind, struct cursor c) {
     }
     if (kind == METHOD) {
         uint64_t class_id = witness_number(&c, 4);
-        witness_string(&c);
+        struct cursor name = witness_string(&c);
+        if (w->print != NULL) {
+            keep(&w->method_names, id, (const char *)name.at, name.left);
+        }
         witness_string(&c);
         witness_string(&c);
         size_t lines = (size_t)witness_number(&c, 2);
@@ -65,6 +93,9 @@ bool witness_definition(struct witness *w, unsigned kind, struct cursor c) {
     }
     witness_number(&c, 2);
     size_t frames = (size_t)witness_number(&c, 2);
+    if (w->print != NULL && frames > 0 && w->method_names != NULL) {
+        keep_stack(w, id, c, frames);
+    }
     for (size_t i = 0; i < frames; i++) {
         uint64_t method = witness_number(&c, 4);
         witness_number(&c, 4);

@@ -28,6 +28,7 @@ enum {
     CPU = 30,
     OWNER_CONTEXT = 31,
     REQUEST_END = 32,
+    RUNNING = 33,
 };
 
 static const char *const names[WITNESS_LAST_KIND + 1] = {
@@ -64,6 +65,7 @@ static const char *const names[WITNESS_LAST_KIND + 1] = {
     "cpu",
     "ownerContext",
     "requestEnd",
+    "running",
 };
 
 const char *witness_kind(unsigned kind) {
@@ -71,7 +73,8 @@ const char *witness_kind(unsigned kind) {
 }
 
 static void print_event(struct witness *w, const struct witness_thread *t, unsigned kind,
-                        unsigned flags, uint64_t class_id, uint64_t peer, uint64_t span) {
+                        unsigned flags, uint64_t class_id, uint64_t peer, uint64_t span,
+                        int64_t arg, uint64_t stack) {
     const char *class_name = "-";
     const char *peer_name = "-";
     if (class_id != 0 && class_id < WITNESS_CLASSES) {
@@ -85,9 +88,16 @@ static void print_event(struct witness *w, const struct witness_thread *t, unsig
                 witness_kind(kind), class_name, (unsigned long long)span);
         return;
     }
-    fprintf(w->print, "%lld %s %s %s %s%s%s%s\n", (long long)t->last, t->name, witness_kind(kind),
+    if (kind == RUNNING) {
+        fprintf(w->print, "%lld %s running - %s %lld %lld %s\n", (long long)t->last, t->name,
+                peer_name, (long long)(t->last - arg), (long long)arg,
+                stack == 0 ? "-" : w->stack_texts[stack]);
+        return;
+    }
+    fprintf(w->print, "%lld %s %s %s %s%s%s%s%s\n", (long long)t->last, t->name, witness_kind(kind),
             class_name, peer_name, (flags & 1U) != 0 ? " timedOut" : "",
-            (flags & 2U) != 0 ? " interrupted" : "", (flags & 64U) != 0 ? " virtualPeer" : "");
+            (flags & 2U) != 0 ? " interrupted" : "", (flags & 32U) != 0 ? " pinned" : "",
+            (flags & 64U) != 0 ? " virtualPeer" : "");
 }
 
 // What a thread may do next. After a gap or a snapshot this is unknown: snapshots have their own
@@ -218,7 +228,7 @@ static bool take_record(struct witness *w, struct cursor *c, uint64_t thread, in
     w->owned += kind == CONTENDED_ENTER && peer != 0;
     w->stacks += stack != 0;
     if (w->print != NULL) {
-        print_event(w, t, kind, flags, class_id, peer, span);
+        print_event(w, t, kind, flags, class_id, peer, span, arg, stack);
     }
     return true;
 }

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hotspot/at_monitor.h"
 #include "hotspot/jvm.h"
 #include "hotspot/owner.h"
 #include "jvmti/hooks.h"
@@ -69,6 +70,7 @@ static bool make_ready(JNIEnv *env, jthread thread, const char **warning,
         return false;
     }
     weft_owner_init(env, thread);
+    weft_at_monitor_init(env, thread);
     if (!weft_stacks_init(env, thread)) {
         *warning = "this JVM provides stacks only through JVMTI, which costs more";
     }

@@ -16,6 +16,7 @@
 #include "record/owner_stack.h"
 #include "record/record.h"
 #include "record/self.h"
+#include "record/stay.h"
 
 static void (*jvm_wait)(JNIEnv *, jobject, jlong);
 static jboolean (*jvm_holds_lock)(JNIEnv *, jclass, jobject); // NULL: no check needed
@@ -42,6 +43,7 @@ void JNICALL weft_monitors_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread
         wanted = weft_identity_class_wanted(r.class_id);
         if (wanted) {
             r.stack = weft_record_stack(&scope, env, weft_settings_depth(WEFT_PLACE_BLOCK));
+            weft_stay_begin(&scope.self->entering_stay, scope.subject, scope.self->unmounts);
         }
         weft_record_end(&scope, &r, wanted);
         if (wanted) {
@@ -83,6 +85,9 @@ void JNICALL weft_monitors_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthre
         weft_identity_fill(env, object, &r, true); // it may have begun in the other mode
         recorded = weft_identity_class_wanted(r.class_id);
     }
+    if (weft_stay_end(&scope.self->entering_stay, scope.subject, scope.self->unmounts)) {
+        r.flags |= WEFT_FLAG_PINNED;
+    }
     if (recorded) {
         weft_record_now(&scope, &r);
     }
@@ -118,6 +123,7 @@ void JNICALL weft_monitors_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jo
     }
     if (wanted) {
         r.stack = weft_record_stack(&scope, env, weft_settings_depth(place));
+        weft_stay_begin(&scope.self->waiting_stay, scope.subject, scope.self->unmounts);
         weft_record_now(&scope, &r);
     } else {
         r.kind = WEFT_NOT_RECORDED;
@@ -137,6 +143,9 @@ void JNICALL weft_monitors_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
     }
     struct weft_record r = {.kind = WEFT_EV_WAITED, .flags = timed_out ? WEFT_FLAG_TIMED_OUT : 0};
     const struct weft_record *waiting = &scope.self->waiting;
+    if (weft_stay_end(&scope.self->waiting_stay, scope.subject, scope.self->unmounts)) {
+        r.flags |= WEFT_FLAG_PINNED;
+    }
     if (waiting->kind != 0 && waiting->kind != WEFT_NOT_RECORDED) {
         r.hash = waiting->hash;
         r.class_id = waiting->class_id;

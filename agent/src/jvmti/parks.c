@@ -69,8 +69,9 @@ void weft_parks_describe_blocker(JNIEnv *env, jthread thread, struct weft_record
     }
 }
 
-bool weft_parks_record(JNIEnv *env, jthread thread, struct weft_scope *scope, int64_t nanoseconds) {
-    struct weft_record r = {.kind = WEFT_EV_PARK, .arg = nanoseconds};
+bool weft_parks_record(JNIEnv *env, jthread thread, struct weft_scope *scope, int64_t nanoseconds,
+                       uint16_t flags) {
+    struct weft_record r = {.kind = WEFT_EV_PARK, .arg = nanoseconds, .flags = flags};
     jthread current = NULL;
     weft_record_begin(scope, &r); // the thread counts as parked from here on
     weft_self_refresh_name(env, thread, scope);
@@ -99,6 +100,10 @@ bool weft_parks_record(JNIEnv *env, jthread thread, struct weft_scope *scope, in
 }
 
 // A pinned virtual thread gets here and stays on its carrier. An idle carrier parks itself.
+static uint16_t pinned(const struct weft_scope *scope) {
+    return scope->subject == 0 ? 0 : WEFT_FLAG_PINNED;
+}
+
 static bool record_park(JNIEnv *env, bool absolute, jlong time) {
     struct weft_scope scope;
     if (!weft_settings_wanted(WEFT_EV_PARK) || !weft_self_enter(env, NULL, &scope)) {
@@ -110,10 +115,20 @@ static bool record_park(JNIEnv *env, bool absolute, jlong time) {
     }
     if (seen) {
         int64_t now = absolute ? weft_clock_wall() : 0;
-        seen = weft_parks_record(env, NULL, &scope, weft_timeout_of_park(absolute, time, now));
+        seen = weft_parks_record(env, NULL, &scope, weft_timeout_of_park(absolute, time, now),
+                                 pinned(&scope));
     }
     weft_self_leave(&scope);
     return seen;
+}
+
+static void record_unparked(JNIEnv *env) {
+    struct weft_scope scope;
+    if (weft_self_enter(env, NULL, &scope)) {
+        struct weft_record r = {.kind = WEFT_EV_UNPARKED, .flags = pinned(&scope)};
+        weft_record_now(&scope, &r);
+        weft_self_leave(&scope);
+    }
 }
 
 static void JNICALL hook_park(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time) {
@@ -121,7 +136,7 @@ static void JNICALL hook_park(JNIEnv *env, jobject unsafe, jboolean absolute, jl
     jvm_park(env, unsafe, absolute, time);
     // From here on nothing may call the JVM: Thread.stop may have left an exception.
     if (seen) {
-        weft_record_event(env, NULL, WEFT_EV_UNPARKED);
+        record_unparked(env);
     }
 }
 

@@ -23,6 +23,7 @@ void weft_parks_init(JNIEnv *env);
 // Fills in the class of the blocker of a parked thread; if whole, also its hash and owner.
 void weft_parks_describe_blocker(JNIEnv *env, jthread thread, struct weft_record *r, bool whole);
 
-// Records that a thread (NULL: the current one) parks, with a timeout (0: none). False if the
-// filter excludes the blocker.
-bool weft_parks_record(JNIEnv *env, jthread thread, struct weft_scope *scope, int64_t nanoseconds);
+// Records that a thread (NULL: the current one) parks, with a timeout (0: none) and flags of the
+// event. False if the filter excludes the blocker.
+bool weft_parks_record(JNIEnv *env, jthread thread, struct weft_scope *scope, int64_t nanoseconds,
+                       uint16_t flags);

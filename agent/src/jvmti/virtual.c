@@ -20,6 +20,7 @@
 #include "record/record.h"
 #include "record/roster.h"
 #include "record/self.h"
+#include "record/stay.h"
 #include "record/thread_context.h"
 
 // Constants of JVMTI in 21.
@@ -157,7 +158,7 @@ static void record_unmount(JNIEnv *env, jthread thread, struct weft_scope *scope
             if (why == known->timed_parking && known->timeout != NULL) {
                 nanoseconds = (*env)->GetLongField(env, thread, known->timeout);
             }
-            if (!weft_parks_record(env, thread, scope, nanoseconds)) {
+            if (!weft_parks_record(env, thread, scope, nanoseconds, 0)) {
                 forget_parked(scope->subject);
             }
         } else {
@@ -179,6 +180,9 @@ static bool is_interrupted(JNIEnv *env, jthread thread) {
 }
 
 static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope) {
+    struct weft_self *self = scope->self;
+    weft_stay_mounted(env, &self->entering_stay, scope->subject, self->unmounts);
+    weft_stay_mounted(env, &self->waiting_stay, scope->subject, self->unmounts);
     record_mount_change(scope, WEFT_EV_MOUNT);
     uint64_t entry = forget_parked(scope->subject);
     if (entry != 0) {
@@ -237,6 +241,7 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...) {
     va_end(arguments);
     struct weft_record *waiting = weft_self_waiting();
     waiting->kind = 0; // Object.wait gives up the carrier
+    weft_self_unmounted();
     on_extension(env, thread, record_unmount);
     weft_context_unmounted();
 }
@@ -288,6 +293,7 @@ static bool enable(jvmtiEnv *ti) {
     bool ok = switch_ends(ti, JVMTI_ENABLE);
     atomic_store(&recorded, true);
     bool follows = switch_mounts(ti, JVMTI_ENABLE);
+    weft_stay_follow(follows);
     if (follows) {
         weft_thread_context_follow_virtual();
     }
@@ -298,6 +304,7 @@ static bool disable(jvmtiEnv *ti) {
     weft_roster_virtual_ends(false);
     bool ok = switch_ends(ti, JVMTI_DISABLE);
     atomic_store(&recorded, false);
+    weft_stay_follow(false);
     return (!weft_thread_context_leave_virtual() || switch_mounts(ti, JVMTI_DISABLE)) && ok;
 }
 

@@ -301,3 +301,7 @@ bool weft_self_hide(bool hide) {
     self.inside = hide;
     return was;
 }
+
+void weft_self_unmounted(void) {
+    self.unmounts++;
+}

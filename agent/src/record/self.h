@@ -12,6 +12,7 @@
 #include "record/aggregate.h"
 #include "record/buffer.h"
 #include "record/contexts.h"
+#include "record/stay.h"
 #include "wire/wire.h"
 
 enum { WEFT_VIRTUAL_SEEN = 64 };
@@ -39,6 +40,10 @@ struct weft_self {
     // joinStart, 0 if there is none.
     struct weft_record waiting;
     uint64_t returned; // the virtual thread that owns the monitor again for which it waited
+    // The same of the virtual thread that it carries.
+    struct weft_stay entering_stay;
+    struct weft_stay waiting_stay;
+    unsigned unmounts;            // of virtual threads, with or without a recording
     struct weft_open_waits open;  // open waits with a known destination of their ends
     struct weft_context *context; // of the platform thread; NULL: it had none yet
     unsigned context_gaps;        // the buffer's gaps when it was reported
@@ -93,6 +98,9 @@ void weft_self_renamed(JNIEnv *env, jthread thread, const struct weft_scope *sco
 
 // Stops or resumes recording of the current thread. Returns the previous state.
 bool weft_self_hide(bool hide);
+
+// A virtual thread is unmounted from the current thread. Also while nothing is recorded.
+void weft_self_unmounted(void);
 
 // The current thread ends while it is not recorded.
 void weft_self_vanish(JNIEnv *env, uint64_t id);

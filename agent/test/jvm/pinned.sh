@@ -1,0 +1,39 @@
+# Copyright The Weft Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sections of jvmtest.sh: virtual threads that keep their carriers while they wait, or for long.
+
+# Events of a kind at locks of a class whose virtual thread was pinned.
+count_pinned() { # kind, class
+    awk -v kind="$1" -v class="Pinned\$$2" '$2 == "waiter" && $3 == kind && $4 == class && / pinned$/' "$work/seen" | wc -l
+}
+
+pinned() { # flags
+    [ "$major" -lt 21 ] && return
+    turns=50
+    for extent in on exact; do
+        section "pinned virtual=$extent $*"
+        listen events=1
+        more=,virtual=$extent
+        traced -Djdk.virtualThreadScheduler.parallelism=1 -Djdk.virtualThreadScheduler.maxPoolSize=1 \
+            --enable-native-access=ALL-UNNAMED "$@" Pinned "$(dirname "$receiver")/libnative_threads.so"
+        more=
+        [ "$(cat "$work/out")" = "pinned $((4 * turns))" ] || bad "code $code: $(cat "$work/out" "$work/err")"
+        heard
+        # In a native frame or an initializer, all do; before 24, monitors keep their owners and waiters on their carriers.
+        for place in Free Synchronized Native Initializer; do
+            parks=0 monitors=0
+            case $place in Native | Initializer) parks=$turns monitors=$turns ;; esac
+            if [ "$major" -lt 24 ]; then
+                monitors=$turns
+                [ $place = Synchronized ] && parks=$turns
+            fi
+            for check in "park $parks" "contendedEntered $monitors" "waited $monitors"; do
+                [ "$(count_pinned ${check% *} $place)" = "${check#* }" ] ||
+                    bad "$(count_pinned ${check% *} $place) pinned $check at $place"
+            done
+        done
+        parks=$(grep -c ' waiter park .* pinned$' "$work/seen")
+        [ "$(grep -c ' waiter unparked .* pinned$' "$work/seen")" = "$parks" ] || bad "not $parks unparked"
+    done
+}
