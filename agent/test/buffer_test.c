@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "harness.h"
+#include "options/settings.h"
 #include "record/definitions.h"
 #include "record/roster.h"
 #include "send/drain.h"
@@ -230,6 +231,66 @@ TEST(a_loss_elsewhere_makes_no_empty_section) {
     CHECK_INT(weft_pool_used(), 0);
 }
 
+static uint64_t lost_in(struct weft_drain *d) {
+    bool complete;
+    uint64_t lost = 0;
+    weft_drain_pass(d, false, true, &complete);
+    CHECK(complete);
+    for (const struct weft_batch *batch = d->batch.retain->oldest; batch != NULL;
+         batch = batch->next) {
+        size_t at = WEFT_FRAME_HEADER_SIZE + WEFT_BATCH_HEADER_SIZE;
+        while (at < batch->len) {
+            uint64_t thread;
+            uint32_t count;
+            memcpy(&thread, batch->data + at, sizeof thread);
+            memcpy(&count, batch->data + at + 8, sizeof count);
+            CHECK(thread == 77 || thread == WEFT_LOST_THREAD);
+            at += WEFT_SECTION_SIZE;
+            for (; count > 0; count--, at += WEFT_RECORD_SIZE) {
+                int64_t arg;
+                memcpy(&arg, batch->data + at + 16, sizeof arg);
+                lost += thread == 77 ? 0 : (uint64_t)arg;
+            }
+        }
+    }
+    return lost;
+}
+
+// The agent itself writes only about other threads. It has no history of its own: what it loses,
+// and pauses, do not show it as a thread.
+TEST(the_agent_itself_is_no_thread) {
+    struct weft_retain retain = {.limit = 1U << 20};
+    struct weft_drain d;
+    weft_definitions_init(1U << 20);
+    CHECK(weft_drain_init(&d, &retain, weft_clock()));
+    struct weft_buffer *b = weft_buffer_open(0);
+    int capacity = (int)weft_pool_chunks() * WEFT_CHUNK_RECORDS / 2;
+    for (int i = 0; i < capacity + 3; i++) {
+        struct weft_record r = {.kind = WEFT_EV_RUNNING};
+        weft_min_duration_put_now(b, &r, 77);
+    }
+    weft_settings_pause();
+    lost_in(&d);
+    CHECK_INT(d.batch.before, capacity);
+    for (int i = 0; i < capacity + 4; i++) {
+        struct weft_record r = {.kind = WEFT_EV_RUNNING};
+        weft_min_duration_put_now(b, &r, 77);
+        if (i == capacity) {
+            lost_in(&d); // then it writes the gap itself
+        }
+    }
+    weft_buffer_close(b);
+    lost_in(&d);
+    uint64_t lost = lost_in(&d);
+    CHECK(lost >= 3);
+    CHECK_INT(d.batch.before + lost, 2 * capacity + 7);
+    weft_retain_drop(&retain, UINT64_MAX);
+    free(d.buffers);
+    free(d.virtual);
+    free(d.batch.out.data);
+    CHECK_INT(weft_pool_used(), 0);
+}
+
 // While the sender is blocked, short-lived threads leave only a limited amount behind.
 TEST(bounds_waiting_buffers) {
     for (int i = 0; i < WEFT_NEW_BUFFERS; i++) {
@@ -277,6 +338,7 @@ int main(void) {
     RUN(gives_idle_chunks_back);
     RUN(loses_nothing_when_reclaiming_a_chunk);
     RUN(keeps_subject_and_record_together);
+    RUN(the_agent_itself_is_no_thread);
     RUN(bounds_waiting_buffers);
     RUN(bounds_waiting_announcements);
     RUN(a_loss_elsewhere_makes_no_empty_section);

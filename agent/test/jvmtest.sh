@@ -97,6 +97,7 @@ some() {
     virtual
     exact
     pinned -Xcheck:jni
+    running
 }
 
 all() {
@@ -165,6 +166,7 @@ all() {
     virtual
     exact
     pinned -Xcheck:jni
+    running
 }
 
 java=$home/bin/java

@@ -144,7 +144,7 @@ var Events = []EventSpec{
 	{Kind: jvmthread.KindCPU, Arg: "CPU time", What: "CPU time used by the thread so far"},
 	{Kind: jvmthread.KindOwnerContext, Peer: "trace id", Lock: "span id", Arg: "trace id", What: "the current span of the owner when the thread began to wait"},
 	{Kind: jvmthread.KindRequestEnd, Peer: "span id", Lock: "name", Arg: "duration", What: "the outermost span of a request that has waited is no longer current"},
-	{Kind: jvmthread.KindRunning, Peer: "carrier", Arg: "duration", Stack: true, What: "the virtual thread has kept its carrier for that long while others wait for one"},
+	{Kind: jvmthread.KindRunning, Peer: "carrier", Arg: "duration", Stack: true, What: "the virtual thread has kept its carrier for that long since its mount, and where it is"},
 }
 
 // ThreadFlags refine the definition of a thread.

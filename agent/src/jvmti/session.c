@@ -12,6 +12,7 @@
 #include "hotspot/lock_stacks.h"
 #include "jvmti/describe.h"
 #include "jvmti/exact.h"
+#include "jvmti/running.h"
 #include "jvmti/sdk.h"
 #include "jvmti/snapshot_thread.h"
 #include "jvmti/virtual.h"
@@ -150,6 +151,9 @@ bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
         return false;
     }
     weft_jvm_on_class_prepare(weft_jvm.ti, env, NULL, NULL); // since then
+    if (options.virtual == WEFT_VIRTUAL_EXACT) {
+        weft_running_start(); // without it, only running is missing
+    }
     return true;
 }
 
@@ -159,6 +163,7 @@ void weft_session_end(uint16_t reason) {
     }
     running = false;
     weft_control_end();
+    weft_running_stop();
     switch_events(JVMTI_DISABLE);
     if (reason != WEFT_END_EXIT) {
         end_exact();

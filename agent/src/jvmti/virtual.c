@@ -96,6 +96,9 @@ static void record_mount_change(const struct weft_scope *scope, uint16_t kind) {
     if (weft_settings_wanted(WEFT_EV_MOUNT)) {
         struct weft_record r = {.kind = kind, .peer = scope->self->thread};
         weft_record_now(scope, &r);
+        if (kind == WEFT_EV_MOUNT && weft_settings_wanted(WEFT_EV_RUNNING)) {
+            weft_self_mounted(scope, r.time);
+        }
     }
 }
 

@@ -41,6 +41,7 @@ static uint64_t kinds_off(const struct weft_options *o) {
         {o->cpu, KIND(CPU)},
         {o->owner_stacks, KIND(OWNER_STACK)},
         {o->mounts || o->virtual == WEFT_VIRTUAL_EXACT, KIND(MOUNT) | KIND(UNMOUNT)},
+        {o->virtual == WEFT_VIRTUAL_EXACT, KIND(RUNNING)},
     };
     uint64_t off = 0;
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {

@@ -51,7 +51,7 @@ struct weft_buffer {
     int64_t lost_since;         // time of the first lost event
 
     // Owned by the thread.
-    uint64_t thread;
+    uint64_t thread; // 0: the agent itself, which writes only records of other threads
     struct weft_chunk *current;
     int64_t last; // time of the newest record
     unsigned depth;

@@ -14,12 +14,16 @@
 // Stacks of virtual threads come from JVMTI, which costs ten times as much.
 enum { VIRTUAL_DEPTH = 16 };
 
+int weft_record_virtual_depth(int depth) {
+    if (depth <= VIRTUAL_DEPTH) {
+        return depth;
+    }
+    return depth / 2 > VIRTUAL_DEPTH ? depth / 2 : VIRTUAL_DEPTH;
+}
+
 uint32_t weft_record_stack(const struct weft_scope *scope, JNIEnv *env, int depth) {
     bool plain = scope->subject == 0 && !scope->self->carrier;
-    if (!plain && depth > VIRTUAL_DEPTH) {
-        depth = depth / 2 > VIRTUAL_DEPTH ? depth / 2 : VIRTUAL_DEPTH;
-    }
-    return weft_stacks_id(env, depth, plain);
+    return weft_stacks_id(env, plain ? depth : weft_record_virtual_depth(depth), plain);
 }
 
 // Whether an event is summed instead of sent.

@@ -12,6 +12,9 @@
 #include "record/self.h"
 #include "wire/wire.h"
 
+// The number of frames to take of a virtual thread.
+int weft_record_virtual_depth(int depth);
+
 // The stack id of the acting thread (stacks.h).
 uint32_t weft_record_stack(const struct weft_scope *scope, JNIEnv *env, int depth);
 

@@ -213,6 +213,13 @@ bool weft_self_start(JNIEnv *env, jthread thread, struct weft_scope *scope) {
     return true;
 }
 
+static void leave_place(void) {
+    if (self.place != NULL) {
+        weft_mounts_leave(self.place);
+        self.place = NULL;
+    }
+}
+
 void weft_self_end(const struct weft_scope *scope) {
     struct weft_buffer *buffer = scope->self->buffer;
     weft_addresses_remove();
@@ -220,10 +227,12 @@ void weft_self_end(const struct weft_scope *scope) {
     scope->self->buffer = NULL;
     scope->self->object = NULL;
     scope->self->ended = true;
+    leave_place();
     weft_buffer_close(buffer);
 }
 
 void weft_self_vanish(JNIEnv *env, uint64_t id) {
+    leave_place();
     weft_addresses_gone(env); // another thread may get this address and own locks
     weft_mounted_end(id);
     if (self.buffer == NULL && !self.inside && atomic_load(&weft_tracing)) {
@@ -302,6 +311,19 @@ bool weft_self_hide(bool hide) {
     return was;
 }
 
+void weft_self_mounted(const struct weft_scope *scope, int64_t time) {
+    if (self.place == NULL && !self.placeless) {
+        self.place = weft_mounts_enter(self.thread);
+        self.placeless = self.place == NULL;
+    }
+    if (self.place != NULL) {
+        weft_mounts_put(self.place, scope->subject, time);
+    }
+}
+
 void weft_self_unmounted(void) {
     self.unmounts++;
+    if (self.place != NULL) {
+        weft_mounts_clear(self.place);
+    }
 }

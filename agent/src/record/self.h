@@ -12,6 +12,7 @@
 #include "record/aggregate.h"
 #include "record/buffer.h"
 #include "record/contexts.h"
+#include "record/mounts.h"
 #include "record/stay.h"
 #include "wire/wire.h"
 
@@ -43,6 +44,8 @@ struct weft_self {
     // The same of the virtual thread that it carries.
     struct weft_stay entering_stay;
     struct weft_stay waiting_stay;
+    struct weft_carrier *place;   // of its mounts; NULL: it had none yet, or no place is free
+    bool placeless;               // none was free
     unsigned unmounts;            // of virtual threads, with or without a recording
     struct weft_open_waits open;  // open waits with a known destination of their ends
     struct weft_context *context; // of the platform thread; NULL: it had none yet
@@ -99,7 +102,10 @@ void weft_self_renamed(JNIEnv *env, jthread thread, const struct weft_scope *sco
 // Stops or resumes recording of the current thread. Returns the previous state.
 bool weft_self_hide(bool hide);
 
-// A virtual thread is unmounted from the current thread. Also while nothing is recorded.
+// A virtual thread is mounted on the current thread (mounts.h).
+void weft_self_mounted(const struct weft_scope *scope, int64_t time);
+
+// It is unmounted. Also while nothing is recorded.
 void weft_self_unmounted(void);
 
 // The current thread ends while it is not recorded.

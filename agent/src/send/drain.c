@@ -96,6 +96,9 @@ static bool take_records(struct weft_drain *d, struct weft_buffer *b, uint64_t l
                 weft_buffer_lose_unbuffered(1);
             }
             taken = 2;
+        } else if (b->thread == 0) {
+            weft_buffer_lose_unbuffered((uint64_t)run[0].arg); // a gap
+            taken = 1;
         } else {
             size_t room = weft_batch_room(&d->batch, b->thread);
             while (taken < count && taken < room && run[taken].kind != WEFT_SUBJECT) {
@@ -120,7 +123,11 @@ static bool take_buffer(struct weft_drain *d, struct weft_buffer *b,
     if (!take_records(d, b, look->limit, total)) {
         return false;
     }
-    if (atomic_load_explicit(&b->lost, memory_order_relaxed) != 0) {
+    if (b->thread == 0) {
+        if (weft_buffer_take_loss(b, &gap)) {
+            weft_buffer_lose_unbuffered((uint64_t)gap.arg);
+        }
+    } else if (atomic_load_explicit(&b->lost, memory_order_relaxed) != 0) {
         if (weft_batch_room(&d->batch, b->thread) == 0) {
             return false;
         }

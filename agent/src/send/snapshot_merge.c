@@ -37,6 +37,9 @@ static bool put(struct weft_snapshot_merge *m, struct weft_buffer *b, struct wef
 bool weft_snapshot_merge_thread(struct weft_snapshot_merge *m, struct weft_buffer *b,
                                 const struct weft_buffer_look *look, int64_t now, size_t *total) {
     bool losing = is_losing(b);
+    if (b->thread == 0) {
+        return true;
+    }
     // What is held back, or was at the look and is written since, is older than an event added
     // here.
     struct weft_held_look held = weft_min_duration_look(&b->held);
@@ -70,6 +73,9 @@ bool weft_snapshot_merge_thread(struct weft_snapshot_merge *m, struct weft_buffe
 
 void weft_snapshot_merge_look(struct weft_snapshot_merge *m, const struct weft_buffer *b,
                               const struct weft_buffer_look *look) {
+    if (b->thread == 0) {
+        return;
+    }
     const struct weft_look at = {b->thread, look->limit + b->gaps, b->newest_kind,
                                  look->idle && !is_losing(b) && !is_held(&look->held)};
     weft_findings_note_look(&m->findings, &at);
