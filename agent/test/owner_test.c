@@ -14,6 +14,7 @@
 #include "hotspot/jvm.h"
 #include "hotspot/living.h"
 #include "hotspot/lock_stacks.h"
+#include "hotspot/notices.h"
 #include "hotspot/vmstructs.h"
 #include "wire/clock.h"
 
@@ -49,6 +50,7 @@ static uintptr_t locked = 0x1000; // its address; the reference points here
 static struct fake_object truth; // the owner according to JVMTI
 static uintptr_t changes_to;     // the monitor's owner after a call of JVMTI; 0: unchanged
 static int jvmti_calls;
+static const char *absent = ""; // a field that the JVM does not export
 
 void *weft_vmstructs_libjvm(void) {
     return NULL;
@@ -70,7 +72,7 @@ bool weft_vmstructs_offset(const char *type, const char *field, ptrdiff_t *offse
     };
     (void)type;
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-        if (strcmp(fields[i].field, field) == 0) {
+        if (strcmp(fields[i].field, field) == 0 && strcmp(absent, field) != 0) {
             *offset = (ptrdiff_t)fields[i].offset;
             return true;
         }
@@ -108,6 +110,13 @@ static jobject JNICALL pop_frame(JNIEnv *env, jobject result) {
     return result;
 }
 
+static jvmtiError JNICALL all_threads(jvmtiEnv *ti, jint *count, jthread **threads) {
+    (void)ti;
+    (void)count;
+    (void)threads;
+    return JVMTI_ERROR_OUT_OF_MEMORY;
+}
+
 static jvmtiError JNICALL monitor_usage(jvmtiEnv *ti, jobject object, jvmtiMonitorUsage *usage) {
     (void)ti;
     (void)object;
@@ -135,6 +144,7 @@ static void begin(void) {
     functions.PushLocalFrame = push_frame;
     functions.PopLocalFrame = pop_frame;
     tool.GetObjectMonitorUsage = monitor_usage;
+    tool.GetAllThreads = all_threads;
     thread.env = &functions;
     thread.pending = 0;
     lock(&thread, 0, &locked);
@@ -152,6 +162,42 @@ static bool unknown;
 
 static uint64_t owner_now(void) {
     return weft_owner(&thread.env, (jobject)(void *)&locked, &unknown);
+}
+
+static void note(void *to, const char *text) {
+    const char **noted = (const char **)to;
+    *noted = **noted == '\0' ? text : "several";
+}
+
+// Must be the first test: later, the structures are known.
+TEST(what_is_missing_is_noticed) {
+    const struct {
+        const char *field;
+        const char *notice;
+    } cases[] = {
+        {"_current_pending_monitor", "owners of monitors come from JVMTI only"},
+        {"_owner", "owners of monitors come from JVMTI only"},
+        {"_lock_stack", "owners of newly contended monitors come from JVMTI only"},
+        {"_top", "owners of newly contended monitors come from JVMTI only"},
+        {"_base[0]", "owners of newly contended monitors come from JVMTI only"},
+        {"_is_stw_gc_active", "owners of newly contended monitors come from JVMTI only"},
+        {"_total_collections", "owners of newly contended monitors come from JVMTI only"},
+        {"_monitor_owner_id", "owners of monitors come from JVMTI only"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *text = "";
+        absent = cases[i].field;
+        begin();
+        weft_owner_note(25);
+        weft_notices_show(note, (void *)&text);
+        CHECK(strncmp(text, cases[i].notice, strlen(cases[i].notice)) == 0);
+        CHECK_INT(text[0] == '\0', cases[i].notice[0] == '\0');
+        weft_notices_withdraw(WEFT_NOTICE_NO_OWNERS);
+        weft_notices_withdraw(WEFT_NOTICE_NO_LOCK_STACKS);
+    }
+    weft_owner_note(22); // needs no lock stacks
+    CHECK(weft_notices_take() == NULL);
 }
 
 TEST(the_first_answers_are_checked) {
@@ -190,6 +236,7 @@ TEST(three_mismatches_disable_the_structures) {
         CHECK_INT(owner_now(), 8);
     }
     CHECK_INT(jvmti_calls, 3);
+    CHECK(strstr(weft_notices_take(), "owners of monitors come from JVMTI only") != NULL);
     CHECK_INT(owner_now(), 7);
     CHECK_INT(jvmti_calls, 4);
 }
@@ -269,6 +316,7 @@ TEST(three_mismatches_disable_the_lock_stacks) {
         CHECK_INT(owner_now(), 9);
     }
     CHECK_INT(jvmti_calls, 3);
+    CHECK(strstr(weft_notices_take(), "owners of newly contended monitors") != NULL);
     CHECK(owner_now() != 9);
     monitor.owner = 8;
     CHECK_INT(owner_now(), 8);
@@ -291,6 +339,7 @@ TEST(an_address_belongs_to_its_current_thread) {
 }
 
 int main(void) {
+    RUN(what_is_missing_is_noticed);
     RUN(an_address_belongs_to_its_current_thread);
     RUN(the_first_answers_are_checked);
     RUN(a_free_monitor_has_no_owner_and_needs_no_check);

@@ -6,6 +6,7 @@
 
 #include "classfile/rewrite.h"
 
+#include "classfile/called.h"
 #include "harness.h"
 #include "rewritten_class.h"
 
@@ -48,6 +49,43 @@ TEST(tables_move) {
     CHECK_INT(COUNT(out, 255, 0, 1), 1);             // second: after the first
     CHECK_INT(COUNT(out, 8, 0, 12), 4);              // created at 8
     CHECK_INT(COUNT(out, 8, 0, 8), 0);
+    weft_bytes_free(&out);
+}
+
+// The code of a method in a rewritten class file, whose constant pool is opened.
+static const uint8_t *code_of(const struct weft_bytes *file, const uint8_t *begin, size_t len) {
+    for (size_t i = 0; i + len <= file->len; i++) {
+        if (memcmp(file->data + i, begin, len) == 0) {
+            return file->data + i;
+        }
+    }
+    return NULL;
+}
+
+TEST(calls_are_found) {
+    static const struct weft_call other = {"unpark", "()V", "missing"};
+    struct weft_bytes out = {0};
+    struct weft_constants pool;
+    weft_rewrite(rewritten_class, sizeof rewritten_class, &calls, &out);
+    uint32_t count = (uint32_t)(out.data[8] << 8 | out.data[9]);
+    CHECK(weft_constants_open(&pool, out.data + 10, out.len - 10, count));
+    // unpark has 104 bytes: stack 4, locals 2.
+    const uint8_t head[] = {0, 4, 0, 2, 0, 0, 0, 104};
+    const uint8_t *code = code_of(&out, head, sizeof head);
+    CHECK(code != NULL);
+    if (code != NULL) {
+        code += sizeof head;
+        CHECK(weft_called(&pool, code, 104, &calls, &both[0]));
+        CHECK(!weft_called(&pool, code, 104, &calls, &both[1]));
+        CHECK(!weft_called(&pool, code, 104, &calls, &other));
+        CHECK(!weft_called(&pool, code + 4, 100, &calls, &both[0])); // as it was
+        CHECK(!weft_called(&pool, code, 2, &calls, &both[0]));
+        // Another agent has put code before it: aload_0, pop.
+        uint8_t later[] = {0x2a, 0x57, 0x2a, 0xb8, code[2], code[3], 0xb1};
+        CHECK(weft_called(&pool, later, sizeof later, &calls, &both[0]));
+        CHECK(!weft_called(&pool, later, 5, &calls, &both[0]));
+    }
+    weft_constants_close(&pool);
     weft_bytes_free(&out);
 }
 
@@ -94,6 +132,7 @@ int main(int argc, char **argv) {
     (void)argc;
     RUN(calls_come_first);
     RUN(tables_move);
+    RUN(calls_are_found);
     RUN(other_methods_stay);
     RUN(broken_files_are_refused);
     return harness_end(argv[0]);

@@ -11,6 +11,7 @@
 #include "hotspot/jvm.h"
 #include "hotspot/lock_stacks.h"
 #include "hotspot/mounted.h"
+#include "hotspot/notices.h"
 #include "hotspot/unmounted.h"
 #include "hotspot/vmstructs.h"
 #include "hotspot/words.h"
@@ -39,6 +40,9 @@ static struct {
 // Values of the owner field that do not denote an owner: 1 means "anonymous, look into the object",
 // 2 and a few more are internal marks of the JVM.
 enum { ANONYMOUS = 1, LAST_MARK_ID = 2, LAST_MARK_ADDRESS = 4095 };
+
+// Versions of Java.
+enum { ANONYMOUS_AT_FIRST = 23, OWNERS_ARE_IDS = 24 };
 
 static void add_known_threads(JNIEnv *env) {
     jint count = 0;
@@ -83,6 +87,17 @@ void weft_owner_init(JNIEnv *env, jthread thread) {
     trust(&owner.monitors);
     if (weft_lock_stacks_init(env, owner.env)) {
         trust(&owner.lock_stacks);
+    }
+}
+
+void weft_owner_note(int version) {
+    if (version >= OWNERS_ARE_IDS && !owner.owner_is_id) {
+        atomic_store(&owner.monitors.readable, false);
+    }
+    if (!atomic_load(&owner.monitors.readable)) {
+        weft_notices_raise(WEFT_NOTICE_NO_OWNERS);
+    } else if (version >= ANONYMOUS_AT_FIRST && !atomic_load(&owner.lock_stacks.readable)) {
+        weft_notices_raise(WEFT_NOTICE_NO_LOCK_STACKS);
     }
 }
 
@@ -175,6 +190,8 @@ static void check(JNIEnv *env, jobject object, uint64_t id, struct source *sourc
         again == id && again_from == source &&
         atomic_fetch_add(&source->mismatches, 1) + 1 >= MAX_MISMATCHES) {
         atomic_store(&source->readable, false);
+        weft_notices_raise(source == &owner.monitors ? WEFT_NOTICE_WRONG_OWNERS
+                                                     : WEFT_NOTICE_WRONG_LOCK_STACKS);
     }
 }
 

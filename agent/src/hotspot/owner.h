@@ -18,5 +18,8 @@
 // Call at VMInit on the given thread.
 void weft_owner_init(JNIEnv *env, jthread thread);
 
+// Call next: notices (notices.h) what a JVM of this version of Java lacks.
+void weft_owner_note(int version);
+
 // For MonitorContendedEnter on the current thread. 0: free at this instant, or unknown.
 uint64_t weft_owner(JNIEnv *env, jobject object, bool *unknown);

@@ -14,6 +14,7 @@
 
 #include "hotspot/at_monitor.h"
 #include "hotspot/jvm.h"
+#include "hotspot/notices.h"
 #include "hotspot/owner.h"
 #include "jvmti/hooks.h"
 #include "jvmti/monitors.h"
@@ -71,9 +72,8 @@ static bool make_ready(JNIEnv *env, jthread thread, const char **warning,
     }
     weft_owner_init(env, thread);
     weft_at_monitor_init(env, thread);
-    if (!weft_stacks_init(env, thread)) {
-        *warning = "this JVM provides stacks only through JVMTI, which costs more";
-    }
+    weft_owner_note(weft_jvm.version);
+    weft_stacks_init(env, thread);
     weft_monitors_init(env);
     weft_parks_init(env);
     if (!weft_hooks_install(env)) {
@@ -237,6 +237,7 @@ static void write_notes(JavaVM *vm, int fd) {
     JNIEnv *env = NULL;
     if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) == JNI_OK &&
         (*env)->PushLocalFrame(env, LOCAL_REFERENCES) == JNI_OK) {
+        weft_notices_show(write_note, &fd);
         weft_sdk_show(env, write_note, &fd);
         (*env)->PopLocalFrame(env, NULL);
     }

@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "classfile/bytecode.h"
 #include "classfile/rewrite.h"
 #include "hotspot/jvm.h"
+#include "hotspot/notices.h"
+#include "jvmti/read_back.h"
 #include "jvmti/wakes.h"
+#include "wire/clock.h"
 
 enum { FIRST_VERSION = 21 };
 
@@ -31,6 +33,20 @@ static const struct weft_calls calls = {"java/lang/ThreadProbe", "(Ljava/lang/Th
 // An environment of its own: it alone sees class files, and it ends with the calls.
 static jvmtiEnv *environment;
 static _Atomic uint32_t added; // bits of the list
+static atomic_bool active;
+
+// Another agent may change the class, too, and so remove the calls. The JVM does not say when such
+// a change is complete, so the bytecode is read again when none was seen for a while, and at least
+// that often.
+#define QUIET ((int64_t)1000000000)
+static _Atomic int64_t changed;  // when a change was seen
+static _Atomic int64_t check_at; // 0: not needed
+
+static void see_change(int64_t now) {
+    int64_t none = 0;
+    atomic_store(&changed, now);
+    atomic_compare_exchange_strong(&check_at, &none, now + QUIET);
+}
 
 static void JNICALL on_class_file(jvmtiEnv *ti, JNIEnv *env, jclass redefined, jobject loader,
                                   const char *name, jobject domain, jint len,
@@ -38,10 +54,12 @@ static void JNICALL on_class_file(jvmtiEnv *ti, JNIEnv *env, jclass redefined, j
                                   unsigned char **new_file) {
     struct weft_bytes out = {0};
     (void)env;
-    (void)redefined;
     (void)domain;
     if (loader != NULL || name == NULL || strcmp(name, class_name) != 0) {
         return;
+    }
+    if (redefined != NULL) {
+        see_change(weft_clock());
     }
     uint32_t bits = weft_rewrite(file, (size_t)len, &calls, &out);
     if ((bits & REQUIRED) == REQUIRED &&
@@ -53,52 +71,14 @@ static void JNICALL on_class_file(jvmtiEnv *ti, JNIEnv *env, jclass redefined, j
     weft_bytes_free(&out);
 }
 
-static bool is_call(const uint8_t *code, jint len) {
-    return len > 3 && code[0] == WEFT_OP_ALOAD_0 && code[1] == WEFT_OP_INVOKESTATIC;
-}
-
-// Whether a method begins with a call, as far as it is one of the list. Counts it.
-static bool is_as_wanted(jvmtiEnv *ti, jmethodID method, uint32_t *seen) {
-    char *name = NULL;
-    char *descriptor = NULL;
-    unsigned char *code = NULL;
-    jint len = 0;
-    bool ok = true;
-    if ((*ti)->GetMethodName(ti, method, &name, &descriptor, NULL) != JVMTI_ERROR_NONE) {
-        return false;
-    }
-    for (uint32_t i = 0; i < CALLS; i++) {
-        if (strcmp(name, list[i].method) == 0 && strcmp(descriptor, list[i].descriptor) == 0) {
-            *seen |= UINT32_C(1) << i;
-            ok = (*ti)->GetBytecodes(ti, method, &len, &code) == JVMTI_ERROR_NONE &&
-                 is_call(code, len);
-            weft_jvm_deallocate(code);
-        }
-    }
-    weft_jvm_deallocate(name);
-    weft_jvm_deallocate(descriptor);
-    return ok;
-}
-
-// Reads back what the JVM runs from now on.
-static bool is_changed(jvmtiEnv *ti, jclass class) {
-    jmethodID *methods = NULL;
-    jint count = 0;
-    uint32_t seen = 0;
-    bool ok = (*ti)->GetClassMethods(ti, class, &count, &methods) == JVMTI_ERROR_NONE;
-    for (jint i = 0; ok && i < count; i++) {
-        ok = is_as_wanted(ti, methods[i], &seen);
-    }
-    weft_jvm_deallocate(methods);
-    return ok && seen == atomic_load(&added);
-}
-
 static bool open(char problem[WEFT_EXACT_PROBLEM_MAX]) {
-    const jvmtiCapabilities capabilities = {.can_retransform_classes = 1, .can_get_bytecodes = 1};
+    const jvmtiCapabilities capabilities = {.can_retransform_classes = 1};
+    const jvmtiCapabilities reading = {.can_get_bytecodes = 1, .can_get_constant_pool = 1};
     const jvmtiEventCallbacks callbacks = {.ClassFileLoadHook = on_class_file};
     if ((*weft_jvm.vm)->GetEnv(weft_jvm.vm, (void **)&environment, JVMTI_VERSION_1_2) != JNI_OK) {
         environment = NULL;
-    } else if ((*environment)->AddCapabilities(environment, &capabilities) == JVMTI_ERROR_NONE &&
+    } else if ((*weft_jvm.ti)->AddCapabilities(weft_jvm.ti, &reading) == JVMTI_ERROR_NONE &&
+               (*environment)->AddCapabilities(environment, &capabilities) == JVMTI_ERROR_NONE &&
                (*environment)->SetEventCallbacks(environment, &callbacks, sizeof callbacks) ==
                    JVMTI_ERROR_NONE &&
                (*environment)
@@ -127,7 +107,9 @@ bool weft_exact_begin(JNIEnv *env, char problem[WEFT_EXACT_PROBLEM_MAX]) {
     bool ok = open(problem);
     if (ok) {
         jvmtiError error = (*environment)->RetransformClasses(environment, 1, &class);
-        ok = error == JVMTI_ERROR_NONE && is_changed(environment, class);
+        uint32_t bits = atomic_load(&added);
+        ok = error == JVMTI_ERROR_NONE && bits != 0 &&
+             weft_read_back(weft_jvm.ti, class, &calls) == bits;
         if (!ok) {
             snprintf(problem, WEFT_EXACT_PROBLEM_MAX,
                      "the methods of java.lang.VirtualThread are not as known (methods found: %#x, "
@@ -138,8 +120,43 @@ bool weft_exact_begin(JNIEnv *env, char problem[WEFT_EXACT_PROBLEM_MAX]) {
     (*env)->DeleteLocalRef(env, class);
     if (!ok) {
         weft_exact_end(env);
+        return false;
     }
-    return ok;
+    weft_notices_withdraw(WEFT_NOTICE_CALLS_REMOVED);
+    atomic_store(&check_at, 0);
+    atomic_store(&active, true);
+    return true;
+}
+
+static void check(JNIEnv *env, int64_t now) {
+    jclass class = weft_jvm_find(env, class_name);
+    // A session that ends removes the calls itself, after it has become inactive.
+    if (class != NULL && weft_read_back(weft_jvm.ti, class, &calls) != atomic_load(&added) &&
+        atomic_load(&active)) {
+        weft_notices_raise(WEFT_NOTICE_CALLS_REMOVED);
+    }
+    if (class != NULL) {
+        (*env)->DeleteLocalRef(env, class);
+    }
+    int64_t seen = atomic_load(&changed);
+    if (seen + QUIET <= now) {
+        atomic_store(&check_at, 0);
+        int64_t later = atomic_load(&changed);
+        if (later != seen) {
+            see_change(later);
+        }
+    }
+}
+
+void weft_exact_check(JNIEnv *env) {
+    int64_t at = atomic_load_explicit(&check_at, memory_order_relaxed);
+    if (at == 0 || !atomic_load(&active)) {
+        return;
+    }
+    int64_t now = weft_clock();
+    if (now >= at && atomic_compare_exchange_strong(&check_at, &at, now + QUIET)) {
+        check(env, now);
+    }
 }
 
 void weft_exact_end(JNIEnv *env) {
@@ -148,6 +165,7 @@ void weft_exact_end(JNIEnv *env) {
         return;
     }
     environment = NULL;
+    atomic_store(&active, false);
     (*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
     jclass class = atomic_load(&added) == 0 ? NULL : weft_jvm_find(env, class_name);
     if (class != NULL) {

@@ -17,5 +17,9 @@ enum { WEFT_EXACT_PROBLEM_MAX = 256 };
 // nothing and describes the reason in a few words.
 bool weft_exact_begin(JNIEnv *env, char problem[WEFT_EXACT_PROBLEM_MAX]);
 
+// For a virtual thread that starts: reads the methods again if another agent has changed the class,
+// and notices (notices.h) if the calls are gone.
+void weft_exact_check(JNIEnv *env);
+
 // Changes them back.
 void weft_exact_end(JNIEnv *env);

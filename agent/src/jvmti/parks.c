@@ -8,6 +8,7 @@
 
 #include "hotspot/jvm.h"
 #include "hotspot/mounted.h"
+#include "hotspot/notices.h"
 #include "jvmti/timeout.h"
 #include "options/settings.h"
 #include "record/context.h"
@@ -29,6 +30,9 @@ static void (*jvm_unpark)(JNIEnv *, jobject, jobject);
 
 void weft_parks_init(JNIEnv *env) {
     park_blocker = weft_jvm_field(env, weft_jvm.thread, "parkBlocker", "Ljava/lang/Object;");
+    if (park_blocker == NULL) {
+        weft_notices_raise(WEFT_NOTICE_NO_BLOCKERS);
+    }
 }
 
 static jfieldID owner_field(JNIEnv *env) {
@@ -40,6 +44,9 @@ static jfieldID owner_field(JNIEnv *env) {
     field = weft_jvm_field(env, class, "exclusiveOwnerThread", "Ljava/lang/Thread;");
     atomic_store(&owner, field);
     atomic_store(&owner_missing, field == NULL);
+    if (field == NULL) {
+        weft_notices_raise(WEFT_NOTICE_NO_PARK_OWNERS);
+    }
     return field;
 }
 

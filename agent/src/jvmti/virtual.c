@@ -12,7 +12,9 @@
 #include "hotspot/by_id.h"
 #include "hotspot/jvm.h"
 #include "hotspot/mounted.h"
+#include "hotspot/notices.h"
 #include "hotspot/unmounted.h"
+#include "jvmti/exact.h"
 #include "jvmti/parks.h"
 #include "jvmti/returns.h"
 #include "options/settings.h"
@@ -29,6 +31,7 @@ enum {
     EVENT_VIRTUAL_THREAD_END = 88,
     CAPABILITY_VIRTUAL_THREADS = 44, // its bit
     FIRST_EVENT = JVMTI_MIN_EVENT_TYPE_VAL,
+    FIRST_VERSION = 21, // of Java
 };
 
 // Parked virtual threads, to recognize the mount that ends a park. What finds no slot is counted as
@@ -57,6 +60,7 @@ static pthread_mutex_t reasons_mutex = PTHREAD_MUTEX_INITIALIZER;
 static void JNICALL on_start(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     (void)ti;
     weft_record_event(env, thread, WEFT_EV_THREAD_START);
+    weft_exact_check(env);
 }
 
 static void JNICALL on_end(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
@@ -141,6 +145,9 @@ static const struct reasons *find_reasons(JNIEnv *env, jthread thread) {
         jclass class = (*env)->GetObjectClass(env, thread);
         struct reasons found = read_reasons(env, class);
         (*env)->DeleteLocalRef(env, class);
+        if (found.state == NULL || found.parking == 0 || found.timed_parking == 0) {
+            weft_notices_raise(WEFT_NOTICE_NO_STATES);
+        }
         pthread_mutex_lock(&reasons_mutex);
         if (!atomic_load_explicit(&reasons_known, memory_order_relaxed)) {
             reasons = found;
@@ -299,8 +306,10 @@ static bool enable(jvmtiEnv *ti) {
     weft_stay_follow(follows);
     if (follows) {
         weft_thread_context_follow_virtual();
+    } else {
+        weft_notices_raise(WEFT_NOTICE_NO_MOUNTS);
     }
-    return follows && ok;
+    return ok;
 }
 
 static bool disable(jvmtiEnv *ti) {
@@ -318,6 +327,9 @@ bool weft_virtual_switch(jvmtiEnv *ti, jvmtiEventMode mode, bool are_wanted) {
         // The capability does not exist before 21.
         prepared = weft_jvm.current_carrier != NULL &&
                    (*ti)->AddCapabilities(ti, &capabilities) == JVMTI_ERROR_NONE;
+        if (!prepared && weft_jvm.version >= FIRST_VERSION) {
+            weft_notices_raise(WEFT_NOTICE_NO_CARRIERS);
+        }
     }
     if (!prepared || (mode == JVMTI_ENABLE && !are_wanted)) {
         weft_roster_virtual_ends(false);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "hotspot/jvm.h"
+#include "hotspot/notices.h"
 #include "hotspot/walk.h"
 #include "options/options.h"
 #include "record/definitions.h"
@@ -121,10 +122,12 @@ uint32_t weft_stacks_of(JNIEnv *env, jthread thread, int depth) {
     return define(hash, frames, (uint16_t)count, truncated ? WEFT_STACK_TRUNCATED : 0, &lock);
 }
 
-bool weft_stacks_init(JNIEnv *env, jthread thread) {
+void weft_stacks_init(JNIEnv *env, jthread thread) {
     bool ok = weft_walk_init(env, thread);
     atomic_store(&known.usable, ok);
-    return ok;
+    if (!ok) {
+        weft_notices_raise(WEFT_NOTICE_NO_STACKS);
+    }
 }
 
 bool weft_stacks_recognized(void) {
@@ -187,6 +190,7 @@ uint32_t weft_stacks_id(JNIEnv *env, int depth, bool plain) {
         if ((id & ~SEEN_TWICE) != truth &&
             atomic_fetch_add(&known.mismatches, 1) + 1 >= MAX_MISMATCHES) {
             atomic_store(&known.usable, false);
+            weft_notices_raise(WEFT_NOTICE_WRONG_STACKS);
         }
     }
     if (truth != 0) {

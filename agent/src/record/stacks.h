@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 // Finds out whether stacks can be recognized without JVMTI. If not, they cost several times as
-// much.
-bool weft_stacks_init(JNIEnv *env, jthread thread);
+// much, and the agent notices it (notices.h).
+void weft_stacks_init(JNIEnv *env, jthread thread);
 
 // False if recognition was given up after mismatches.
 bool weft_stacks_recognized(void);

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hotspot/notices.h"
 #include "options/settings.h"
 #include "record/buffer.h"
 #include "record/context.h"
@@ -117,6 +118,12 @@ static void show_trouble(void) {
     atomic_store(&sender.trouble, trouble);
 }
 
+static void show_notices(void) {
+    for (const char *text; (text = weft_notices_take()) != NULL;) {
+        dprintf(STDERR_FILENO, "weft: %s\n", text);
+    }
+}
+
 // Talks to the receiver once. If that has more of this session than was sent, the session is also
 // somebody else's: it continues under another identity.
 static void talk(void) {
@@ -153,6 +160,7 @@ static size_t turn(bool last, bool *complete) {
         sender.last_batch = now;
     }
     weft_roster_collect();
+    show_notices();
     if (sender.recording.fd >= 0) {
         weft_recording_step(&sender.recording, &sender.retain);
         weft_roster_trim(sender.drain.batch.sequence);
