@@ -43,7 +43,8 @@ listen() { # arguments of the receiver
 
 # Room for every event while the sender is starved of processor time: otherwise losses depend on the machine's load. Sections
 # about losses set their own limits.
-room=,pool=256m,exit-wait=60s
+roomy=,pool=256m,exit-wait=60s
+room=$roomy
 
 # Ends hanging programs. No test depends on how long something takes.
 patience=3600
@@ -98,6 +99,17 @@ some() {
     exact
     pinned -Xcheck:jni
     running
+    [ "$major" -lt 21 ] || [ -x "$java.aarch64" ] || torture
+}
+
+# virtual=exact under load.
+torture() {
+    crowded $verified -Xcheck:jni
+    crowd_lost
+    crowd_alone
+    crowd_shared
+    crowd_replaced
+    crowd_attached
 }
 
 all() {
@@ -167,6 +179,9 @@ all() {
     exact
     pinned -Xcheck:jni
     running
+    [ "$major" -lt 21 ] || torture
+    layout
+    lacking
 }
 
 java=$home/bin/java

@@ -51,11 +51,11 @@ many() { # count, kind, KiB that the agent may take for each
     bad "$(($(cat "$work/out") - before)) KiB more"
 }
 
-virtual() {
-    "$java" -cp "$classes" Virtual >/dev/null 2>&1 || return
-    section "virtual threads"
+virtual() { # flags
+    "$java" "$@" -cp "$classes" Virtual >/dev/null 2>&1 || return
+    section "virtual threads $*"
     listen
-    traced Virtual
+    traced "$@" Virtual
     [ "$(cat "$work/out")" = "virtual 10000" ] || bad "$(cat "$work/out" "$work/err")"
     heard
     expect 'Virtual$Lock.notify' 10000
@@ -67,7 +67,7 @@ virtual() {
     expect worker.unpark 100 # by a virtual thread
     more=,mounts=on
     listen
-    traced -Xcheck:jni Virtual
+    traced -Xcheck:jni "$@" Virtual
     more=
     [ "$(cat "$work/out")" = "virtual 10000" ] || bad "$(cat "$work/out" "$work/err")"
     heard
@@ -78,9 +78,10 @@ virtual() {
     [ "$(value unmount)" -ge $least ] || bad "$(value unmount) unmounts"
     more=,virtual=off
     listen
-    traced -Xcheck:jni Virtual
+    traced -Xcheck:jni "$@" Virtual
     more=
     heard
     expect mount 0
-    [ -x "$java.aarch64" ] || many 100000 virtual 1 # emulated, it takes minutes
+    # Emulated, it takes minutes.
+    [ $# != 0 ] || [ -x "$java.aarch64" ] || many 100000 virtual 1
 }

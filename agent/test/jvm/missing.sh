@@ -1,0 +1,34 @@
+# Copyright The Weft Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# A section of jvmtest.sh: JVMs that lack something that the agent reads.
+
+# For these, something else decides.
+replaceable='CodeBlob._kind|constant.CodeBlobKind::.*|nmethod._deopt_mh_handler_offset|CompiledMethod._deopt_mh_handler_begin'
+
+run_lacking() { # name; the agent prints its notices, and the program its output
+    rm -f "$work/lacking.weft"
+    WEFT_MISSING=$1 timeout $patience "$java" -agentpath:"$(dirname "$receiver")/libweft_missing.so=file=$work/lacking.weft" \
+        -cp "$classes" Ways return 50 >"$work/out" 2>"$work/err"
+    code=$?
+}
+
+# Each structure, field, size and constant is missing once: one line says what the agent does without.
+lacking() {
+    section "each thing missing that the agent reads"
+    rm -f "$work/found"
+    WEFT_FOUND=$work/found run_lacking none
+    "$java" -cp "$classes" Ways return 50 >"$work/plain.out"
+    names=$(sort -u "$work/found")
+    [ "$(echo "$names" | wc -l)" -ge 25 ] || bad "the agent reads only $names"
+    for name in $names; do
+        run_lacking "$name"
+        [ $code = 0 ] || bad "$name: code $code: $(head -3 "$work/err")"
+        cmp -s "$work/out" "$work/plain.out" || bad "$name: output: $(head -3 "$work/out")"
+        lines=$(grep -c '^weft: ' "$work/err")
+        wanted=1
+        echo "$name" | grep -Eqx "$replaceable" && wanted=0
+        [ "$lines" = $wanted ] || bad "$name: $lines lines: $(cat "$work/err")"
+        [ -s "$work/lacking.weft" ] || bad "$name: nothing was recorded"
+    done
+}
