@@ -26,10 +26,13 @@ type owners struct {
 	Each   int
 }
 
+// layoutOf27 is how JDK 27 keeps monitors and headers by default.
+const layoutOf27 = "-XX:+UnlockDiagnosticVMOptions -XX:+UseObjectMonitorTable -XX:+UseCompactObjectHeaders"
+
 // TestOwnersOfNewLocks has threads contend for locks that were never contended for, much faster than the agent may ask JVMTI for owners.
 func TestOwnersOfNewLocks(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
-		for _, flags := range []string{"-XX:+UseG1GC", "-XX:-UseCompressedOops", "-XX:+UseCompactObjectHeaders"} {
+		for _, flags := range []string{"-XX:+UseG1GC", "-XX:-UseCompressedOops", "-XX:+UseCompactObjectHeaders", layoutOf27} {
 			t.Run(flags, func(t *testing.T) {
 				checkOwners(t, j, flags, "many", "2400", "0")
 				checkOwners(t, j, flags, "one", "1000", "0")
@@ -43,7 +46,7 @@ func TestOwnersDuringCollections(t *testing.T) {
 	newest := jdks[len(jdks)-1]
 	for _, flags := range []string{
 		"-XX:+UseG1GC", "-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseZGC", "-XX:+UseShenandoahGC",
-		"-XX:+UnlockDiagnosticVMOptions -XX:+UseObjectMonitorTable",
+		"-XX:+UnlockDiagnosticVMOptions -XX:+UseObjectMonitorTable", layoutOf27,
 	} {
 		t.Run(flags, func(t *testing.T) { checkOwners(t, newest, flags, "churn", "200", "2") })
 	}
