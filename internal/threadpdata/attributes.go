@@ -80,6 +80,7 @@ const (
 	attrWaitTimeout     = "weft.wait.timeout"    // int; ns
 	attrWaitTimedOut    = "weft.wait.timed_out"  // bool
 	attrWaitCause       = "weft.wait.cause"      // string; what ended the wait: the kind of an interaction, timeout or unknown
+	attrPinned          = "weft.virtual.pinned"  // bool; the virtual thread kept its carrier
 	attrIdle            = "weft.wait.idle"       // bool; no blocked thread depended on this one
 	attrLockClass       = "weft.lock.class"      // string
 	attrLockID          = "weft.lock.id"         // int; identity hash

@@ -231,6 +231,35 @@ func TestHolderRunsInTheApplication(t *testing.T) {
 	}
 }
 
+// A wait in which a virtual thread kept its carrier shows it, also one that is cut; a wait without a carrier does not.
+func TestPinnedWaits(t *testing.T) {
+	const history = `
+1000000 main threadStart
+1000000 worker threadStart virtual
+1000000 worker mount target=main virtual
+2000000 worker park lock=book virtual
+2001000 worker unmount virtual
+3000000 worker mount target=main virtual
+3001000 worker unparked virtual
+5000000 worker park lock=book virtual
+7000000 worker unparked virtual
+8000000 worker sleepStart arg=9000000 virtual
+`
+	want := []string{"2000000: false", "5000000: true", "8000000: true"}
+	var have []string
+	for _, td := range traces(t, history, time.Hour, 0) {
+		for _, s := range spansOf(td) {
+			if kind, ok := s.Attributes().Get("weft.wait.kind"); ok && kind.Str() != "carrier" {
+				pinned, ok := s.Attributes().Get("weft.virtual.pinned")
+				have = append(have, fmt.Sprintf("%d: %v", s.StartTimestamp(), ok && pinned.Bool()))
+			}
+		}
+	}
+	if !slices.Equal(have, want) {
+		t.Errorf("have %q, want %q", have, want)
+	}
+}
+
 func wellFormed(t *testing.T, s ptrace.Span, seen map[pcommon.SpanID]ptrace.Span) {
 	t.Helper()
 	if s.ParentSpanID().IsEmpty() {

@@ -87,6 +87,7 @@ func (e *Emitter) writeInterval(p *plan, s ptrace.Span) {
 	putTrue(a, attrHistoryMissing, iv.Marks.Has(jvmthread.MarkPartial))
 	if iv.Wait != jvmthread.WaitNone {
 		a.PutStr(attrWaitKind, iv.Wait.String())
+		putTrue(a, attrPinned, iv.Marks.Has(jvmthread.MarkPinned))
 		e.wait(p, s, a)
 	}
 	if iv.State == jvmthread.StateDeadlocked {
