@@ -1,23 +1,31 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+import java.lang.reflect.Method;
+import java.util.List;
 import java.util.StringJoiner;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 
 /**
  * Wakers TURNS: for each way to wait and each pair of kinds of threads, platform or virtual, one thread waits TURNS times and
- * another one ends each wait, once it sees it. Prints which threads these were.
+ * another one ends each wait, once it sees it; in structured concurrency, a new one each time. Prints which threads these were.
  */
 public final class Wakers {
   /** A way to wait. The waker acts when the other thread waits. */
   abstract static class Way {
     volatile Thread waiter;
     volatile boolean virtual; // the waiter is
+    volatile boolean virtualWaker;
+    final List<String> wakers = new CopyOnWriteArrayList<>(); // ids; each is that of one turn, or of all of them
 
     /** Before each turn, on the waker. */
     void prepare() throws Exception {}
@@ -175,6 +183,48 @@ public final class Wakers {
     }
   }
 
+  /** The waiter joins a subtask, whose thread ends once it sees that. The API is a preview, and its class was an abstract one in 21. */
+  static final class Structured extends Way {
+    private final ThreadFactory factory = task -> thread(virtualWaker, "Structured-subtask", task::run);
+
+    @Override
+    void await() throws Exception {
+      Class<?> type = Class.forName("java.util.concurrent.StructuredTaskScope");
+      try (AutoCloseable scope = open(type)) {
+        Callable<Integer> task = this::end;
+        type.getMethod("fork", Callable.class).invoke(scope, task);
+        type.getMethod("join").invoke(scope);
+      }
+    }
+
+    private AutoCloseable open(Class<?> type) throws Exception {
+      if (!type.isInterface()) {
+        return (AutoCloseable) type.getConstructor(String.class, ThreadFactory.class).newInstance("", factory);
+      }
+      Class<?> joiner = Class.forName(type.getName() + "$Joiner");
+      Method configure = Class.forName(type.getName() + "$Configuration").getMethod("withThreadFactory", ThreadFactory.class);
+      Function<Object, Object> configuration =
+          initial -> {
+            try {
+              return configure.invoke(initial, factory);
+            } catch (ReflectiveOperationException e) {
+              throw new IllegalStateException(e);
+            }
+          };
+      return (AutoCloseable)
+          type.getMethod("open", joiner, Function.class).invoke(null, joiner.getMethod("awaitAll").invoke(null), configuration);
+    }
+
+    private int end() {
+      wakers.add(id(Thread.currentThread()));
+      awaitWait();
+      return 1;
+    }
+
+    @Override
+    void wake() {} // by the end of the subtask
+  }
+
   private static volatile int turn; // that the waiter may begin
   private static volatile int done; // that it has finished
 
@@ -186,6 +236,8 @@ public final class Wakers {
           if (way.virtual) way.awaitWait();
           else Blocked.await(way, way.waiter); // a platform thread is BLOCKED before the JVM reports it
         }
+      } else if (way instanceof Structured) {
+        turn = i;
       } else {
         way.prepare();
         turn = i;
@@ -208,7 +260,12 @@ public final class Wakers {
     void run() throws Exception;
   }
 
-  private static Thread thread(boolean virtual, String name, Body body) throws Exception {
+  @SuppressWarnings("deprecation") // threadId is newer than the oldest supported JDK
+  private static String id(Thread thread) {
+    return Long.toString(thread.getId());
+  }
+
+  private static Thread thread(boolean virtual, String name, Body body) {
     Runnable task =
         () -> {
           try {
@@ -218,35 +275,41 @@ public final class Wakers {
           }
         };
     if (!virtual) return new Thread(task, name);
-    Object builder = Thread.class.getMethod("ofVirtual").invoke(null); // for compilers that lack it
-    Class<?> type = Class.forName("java.lang.Thread$Builder");
-    type.getMethod("name", String.class).invoke(builder, name);
-    return (Thread) type.getMethod("unstarted", Runnable.class).invoke(builder, task);
+    try {
+      Object builder = Thread.class.getMethod("ofVirtual").invoke(null); // for compilers that lack it
+      Class<?> type = Class.forName("java.lang.Thread$Builder");
+      type.getMethod("name", String.class).invoke(builder, name);
+      return (Thread) type.getMethod("unstarted", Runnable.class).invoke(builder, task);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   public static void main(String[] args) throws Exception {
     int turns = Integer.parseInt(args[0]);
     StringJoiner pairs = new StringJoiner(",", "{\"turns\":" + turns + ",\"pairs\":[", "]}");
     String[] kinds = {"platform", "virtual"};
-    for (int i = 0; i < 32; i++) {
+    for (int i = 0; i < 36; i++) {
       Way[] ways = {
-        new Park(), new Lock(), new Signal(), new Permit(), new Queue(), new Future(), new Monitor(), new Notify()
+        new Park(), new Lock(), new Signal(), new Permit(), new Queue(), new Future(), new Monitor(), new Notify(), new Structured()
       };
       Way way = ways[i / 4];
       String name = way.getClass().getSimpleName();
       turn = done = 0;
-      Thread waiter = thread(i % 2 == 1, name + "-waiter", () -> waits(way, turns));
-      Thread waker = thread(i % 4 > 1, name + "-waker", () -> turns(way, turns));
-      way.waiter = waiter;
       way.virtual = i % 2 == 1;
+      way.virtualWaker = i % 4 > 1;
+      Thread waiter = thread(way.virtual, name + "-waiter", () -> waits(way, turns));
+      Thread waker = thread(way.virtualWaker, name + "-waker", () -> turns(way, turns));
+      way.waiter = waiter;
       waiter.start();
       waker.start();
       waiter.join();
       waker.join();
+      if (way.wakers.isEmpty()) way.wakers.add(id(waker));
       pairs.add(
           String.format(
-              "{\"way\":\"%s\",\"waker_kind\":\"%s\",\"waiter_kind\":\"%s\",\"waiter\":%d,\"waker\":%d}",
-              name, kinds[i / 2 % 2], kinds[i % 2], waiter.getId(), waker.getId()));
+              "{\"way\":\"%s\",\"waker_kind\":\"%s\",\"waiter_kind\":\"%s\",\"waiter\":%s,\"wakers\":%s}",
+              name, kinds[i / 2 % 2], kinds[i % 2], id(waiter), way.wakers));
     }
     System.out.println(pairs);
   }

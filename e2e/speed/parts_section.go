@@ -157,7 +157,6 @@ func (b benchmark) runCRISP(ctx context.Context) (float64, error) {
 }
 
 func (s *partsSection) rows() (table []line) {
-	itself := func(v float64) float64 { return v }
 	for i := range s.list {
 		r := &s.list[i]
 		own := s.values[r.bench]

@@ -92,7 +92,6 @@ func (s *programsSection) run(ctx context.Context, j jdk, p [2]string, v *varian
 }
 
 func (s *programsSection) rows() (table []line) {
-	itself := func(v float64) float64 { return v }
 	load := medianOf(s.loads, itself)
 	var all []float64
 	for _, j := range s.jdks {

@@ -74,16 +74,25 @@ func medianOf[S any](samples []S, value func(S) float64) float64 {
 	return median(values)
 }
 
+// itself is the value of samples that are numbers.
+func itself(v float64) float64 { return v }
+
 // ratioOf returns the median of the ratios within a round.
 func ratioOf[S any](samples, anchors []S, value func(S) float64) float64 {
-	var ratios []float64
+	all := ratiosOf(samples, anchors, value)
+	if all == nil {
+		return 0
+	}
+	return median(all)
+}
+
+// ratiosOf returns the ratios within a round, the lowest first.
+func ratiosOf[S any](samples, anchors []S, value func(S) float64) (ratios []float64) {
 	for i := range min(len(samples), len(anchors)) {
 		ratios = append(ratios, value(samples[i])/value(anchors[i]))
 	}
-	if ratios == nil {
-		return 0
-	}
-	return median(ratios)
+	slices.Sort(ratios)
+	return ratios
 }
 
 // busy returns the load average of the last minute.

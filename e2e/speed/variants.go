@@ -52,7 +52,7 @@ func newVariants(ctx context.Context, o *options, j jdk) ([]variant, *sink, erro
 		return nil, nil, fmt.Errorf("jar: %w\n%s", err, out)
 	}
 	settings := filepath.Join(dir, "all.jfc")
-	if err := os.WriteFile(settings, []byte(flightSettings()), 0o600); err != nil {
+	if err := os.WriteFile(settings, []byte(flightSettings(threadEvents())), 0o600); err != nil {
 		return nil, nil, err
 	}
 	socket := filepath.Join(dir, "agents")
@@ -73,11 +73,16 @@ func newVariants(ctx context.Context, o *options, j jdk) ([]variant, *sink, erro
 	}, s, nil
 }
 
-// flightSettings turns on the events of threads and nothing else, without thresholds.
-func flightSettings() string {
+// threadEvents are the flight recorder's events of threads.
+func threadEvents() []string {
+	return []string{"JavaMonitorEnter", "JavaMonitorWait", "ThreadPark", "ThreadSleep", "ThreadStart", "ThreadEnd"}
+}
+
+// flightSettings turns on these events and nothing else, without thresholds.
+func flightSettings(events []string) string {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0"?><configuration version="2.0">`)
-	for _, event := range []string{"JavaMonitorEnter", "JavaMonitorWait", "ThreadPark", "ThreadSleep", "ThreadStart", "ThreadEnd"} {
+	for _, event := range events {
 		fmt.Fprintf(&b, `<event name="jdk.%s"><setting name="enabled">true</setting><setting name="stackTrace">true</setting>`+
 			`<setting name="threshold">0 ns</setting></event>`, event)
 	}

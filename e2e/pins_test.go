@@ -1,0 +1,170 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"cmp"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var pinTimes = flag.Int("pins", 10, "how often TestPinsMatchTheFlightRecorder waits in each way")
+
+// pins are ways in which virtual threads waited, each on a thread of its own.
+type pins struct {
+	Ways []pinnedWay `json:"ways"`
+}
+
+type pinnedWay struct {
+	Way    string  `json:"way"`
+	Thread int64   `json:"thread"`
+	Waits  []int64 `json:"waits"` // as the program measured them, from outside
+}
+
+// expected reports whether the waits keep the carrier, as far as the flight recorder and Weft report that. Up to 23, the recorder knows of parks
+// only. Weft sees no wait for a class that another thread initializes: it is not a wait for a monitor, and nothing reports it.
+func (w *pinnedWay) expected(major int) (recorder, weft bool) {
+	switch w.Way {
+	case "native-park", "native-sleep", "native-lock", "initializer":
+		return true, true
+	case "native-monitor", "native-wait":
+		return major >= 24, true
+	case "initialized":
+		return major >= 24, false
+	case "synchronized":
+		return major < 24, major < 24
+	case "monitor", "wait":
+		return false, major < 24
+	}
+	return false, false // park
+}
+
+// TestPinsMatchTheFlightRecorder has virtual threads wait below native frames, in class initializers and in monitors, under the agent and the
+// flight recorder at once: where both see that a wait keeps the carrier, they agree in number and length.
+func TestPinsMatchTheFlightRecorder(t *testing.T) {
+	for _, j := range virtualJDKs(t) {
+		for _, extent := range []string{"on", "exact"} {
+			t.Run(j.String()+" "+extent, func(t *testing.T) { comparePins(t, j, extent) })
+		}
+	}
+}
+
+func comparePins(t *testing.T, j jdk, extent string) {
+	t.Helper()
+	const millis = "20"
+	c := startCollector(t, wholeRun)
+	file := filepath.Join(t.TempDir(), "pins.jfr")
+	var truth pins
+	runJava(t, j, c.endpoint+",virtual="+extent, "pins", &truth, "--enable-preview", "--enable-native-access=ALL-UNNAMED", "-Xlog:jfr*=off",
+		"-XX:StartFlightRecording:filename="+file+",jdk.VirtualThreadPinned#enabled=true,jdk.VirtualThreadPinned#threshold=0ns",
+		"Pins", strconv.Itoa(*pinTimes), millis)
+	o := c.finish(t, "pins")
+	recorded := recordedPins(t, file)
+	var table strings.Builder
+	for _, w := range truth.Ways {
+		r, have := recorded[w.Thread], o.pinned("pins", w.Thread)
+		recorder, weft := w.expected(j.major)
+		assert.Len(t, r, times(recorder), "%s: the flight recorder's", w.Way)
+		assert.Len(t, have, times(weft), "%s: Weft's", w.Way)
+		fmt.Fprintf(&table, "\n%-15s %d of the recorder, %d of Weft", w.Way, len(r), len(have))
+		if len(have) != len(w.Waits) {
+			continue
+		}
+		peer := w.Waits
+		if recorder && len(r) == len(have) {
+			peer = r
+		}
+		worst := 0.0
+		for i, length := range have {
+			worst = max(worst, float64(peer[i]-length)/float64(peer[i]), float64(length-peer[i])/float64(peer[i]))
+			assert.LessOrEqual(t, length, w.Waits[i], "%s, wait %d: within what the program measured", w.Way, i)
+			assert.InDelta(t, peer[i], length, max(20_000, float64(peer[i])/100), "%s, wait %d", w.Way, i)
+		}
+		fmt.Fprintf(&table, "; sums %v, %v; at most %.2f %% apart", sum(peer), sum(have), 100*worst)
+	}
+	t.Log(table.String())
+	checkStructure(t, o)
+	checkNothingLost(t, o)
+}
+
+func times(seen bool) int {
+	if seen {
+		return *pinTimes
+	}
+	return 0
+}
+
+func sum(lengths []int64) (total time.Duration) {
+	for _, length := range lengths {
+		total += time.Duration(length)
+	}
+	return total
+}
+
+// pinned returns the lengths of the waits in which a thread kept its carrier, in order. A wait for a notification that then waits for the monitor is
+// one of them.
+func (o *output) pinned(service string, thread int64) (lengths []int64) {
+	var last *span
+	for _, s := range o.of(service, func(s *span) bool { return s.isState() && s.number("thread.id") == thread }) {
+		if value, ok := s.Attributes().Get("weft.virtual.pinned"); !ok || !value.Bool() {
+			continue
+		}
+		if last != nil && last.end() == s.begin() {
+			lengths[len(lengths)-1] += s.number("weft.interval.time")
+		} else {
+			lengths = append(lengths, s.number("weft.interval.time"))
+		}
+		last = s
+	}
+	return lengths
+}
+
+// recordedPins returns the lengths of the flight recorder's events by thread, in order, as its own tool prints them.
+func recordedPins(t *testing.T, file string) map[int64][]int64 {
+	t.Helper()
+	tool := filepath.Join(jdks[len(jdks)-1].home, "bin", "jfr")
+	out, err := exec.Command(tool, "print", "--json", "--events", "jdk.VirtualThreadPinned", file).Output()
+	require.NoError(t, err)
+	var printed struct {
+		Recording struct {
+			Events []struct {
+				Values struct {
+					StartTime   time.Time
+					Duration    string // PT0.020123456S
+					EventThread struct{ JavaThreadID int64 }
+				}
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal(out, &printed))
+	events := printed.Recording.Events
+	lengths := map[int64][]int64{}
+	slices.SortFunc(events, func(a, b struct {
+		Values struct {
+			StartTime   time.Time
+			Duration    string
+			EventThread struct{ JavaThreadID int64 }
+		}
+	}) int {
+		return cmp.Compare(a.Values.StartTime.UnixNano(), b.Values.StartTime.UnixNano())
+	})
+	for _, e := range events {
+		length, err := time.ParseDuration(strings.ToLower(strings.TrimPrefix(e.Values.Duration, "PT")))
+		require.NoError(t, err)
+		id := e.Values.EventThread.JavaThreadID
+		lengths[id] = append(lengths[id], int64(length))
+	}
+	return lengths
+}
