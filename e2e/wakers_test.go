@@ -6,7 +6,6 @@ package e2e
 import (
 	"flag"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,7 +26,7 @@ type wakerPair struct {
 	WakerKind  string  `json:"waker_kind"`
 	WaiterKind string  `json:"waiter_kind"`
 	Waiter     int64   `json:"waiter"`
-	Wakers     []int64 `json:"wakers"` // the same one in each turn, or one for each
+	Wakers     []any   `json:"wakers"` // ids, or names of carriers: the same one in each turn, or one for each
 }
 
 // TestWhoWokeVirtualThreads compares links with what a program knows: each wait was ended by one thread, and by no other.
@@ -108,7 +107,7 @@ func (o *output) woken(p *wakerPair) (found, wrong int) {
 		for _, l := range o.links("wakers", kind) {
 			switch {
 			case l.from.number("thread.id") != p.Waiter:
-			case l.to != nil && slices.Contains(p.Wakers, l.to.number("thread.id")):
+			case l.to != nil && p.isWaker(l.to, found+wrong):
 				found++
 			default:
 				wrong++
@@ -116,4 +115,14 @@ func (o *output) woken(p *wakerPair) (found, wrong int) {
 		}
 	}
 	return found, wrong
+}
+
+// isWaker reports whether a thread ended the wait of a turn.
+func (p *wakerPair) isWaker(s *span, turn int) bool {
+	switch waker := p.Wakers[min(turn, len(p.Wakers)-1)].(type) {
+	case float64:
+		return s.number("thread.id") == int64(waker)
+	default:
+		return s.text("thread.name") == waker
+	}
 }

@@ -25,7 +25,7 @@ public final class Wakers {
     volatile Thread waiter;
     volatile boolean virtual; // the waiter is
     volatile boolean virtualWaker;
-    final List<String> wakers = new CopyOnWriteArrayList<>(); // ids; each is that of one turn, or of all of them
+    final List<String> wakers = new CopyOnWriteArrayList<>(); // ids, or names of carriers; each is that of one turn, or of all of them
 
     /** Before each turn, on the waker. */
     void prepare() throws Exception {}
@@ -183,7 +183,10 @@ public final class Wakers {
     }
   }
 
-  /** The waiter joins a subtask, whose thread ends once it sees that. The API is a preview, and its class was an abstract one in 21. */
+  /**
+   * The waiter joins a subtask, whose thread ends once it sees that. A virtual thread has ended when its carrier wakes those that wait for it. The
+   * API is a preview, and a class in 21.
+   */
   static final class Structured extends Way {
     private final ThreadFactory factory = task -> thread(virtualWaker, "Structured-subtask", task::run);
 
@@ -216,8 +219,9 @@ public final class Wakers {
     }
 
     private int end() {
-      wakers.add(id(Thread.currentThread()));
       awaitWait();
+      String carried = Thread.currentThread().toString(); // of a virtual thread, it ends with @CARRIER
+      wakers.add(virtualWaker ? '"' + carried.substring(carried.indexOf('@') + 1) + '"' : id(Thread.currentThread()));
       return 1;
     }
 
