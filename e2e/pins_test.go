@@ -4,10 +4,10 @@
 package e2e
 
 import (
-	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var pinTimes = flag.Int("pins", 10, "how often TestPinsMatchTheFlightRecorder waits in each way")
+var pinTimes = flag.Int("pins", 5, "how often TestPinsMatchTheFlightRecorder waits in each way")
 
 // pins are ways in which virtual threads waited, each on a thread of its own.
 type pins struct {
@@ -63,38 +63,45 @@ func TestPinsMatchTheFlightRecorder(t *testing.T) {
 
 func comparePins(t *testing.T, j jdk, extent string) {
 	t.Helper()
-	const millis = "20"
+	const pinned = 100 * time.Millisecond
 	c := startCollector(t, wholeRun)
 	file := filepath.Join(t.TempDir(), "pins.jfr")
 	var truth pins
 	runJava(t, j, c.endpoint+",virtual="+extent, "pins", &truth, "--enable-preview", "--enable-native-access=ALL-UNNAMED", "-Xlog:jfr*=off",
 		"-XX:StartFlightRecording:filename="+file+",jdk.VirtualThreadPinned#enabled=true,jdk.VirtualThreadPinned#threshold=0ns",
-		"Pins", strconv.Itoa(*pinTimes), millis)
+		"Pins", strconv.Itoa(*pinTimes), strconv.Itoa(int(pinned.Milliseconds())))
 	o := c.finish(t, "pins")
 	recorded := recordedPins(t, file)
 	var table strings.Builder
+	compared, far := 0, 0
 	for _, w := range truth.Ways {
-		r, have := recorded[w.Thread], o.pinned("pins", w.Thread)
+		theirs, ours := recorded[w.Thread], o.pinned("pins", w.Thread)
 		recorder, weft := w.expected(j.major)
-		assert.Len(t, r, times(recorder), "%s: the flight recorder's", w.Way)
-		assert.Len(t, have, times(weft), "%s: Weft's", w.Way)
-		fmt.Fprintf(&table, "\n%-15s %d of the recorder, %d of Weft", w.Way, len(r), len(have))
-		if len(have) != len(w.Waits) {
+		fmt.Fprintf(&table, "\n%-15s %d of the recorder, %d of Weft", w.Way, len(theirs), len(ours))
+		if !assert.Len(t, theirs, times(recorder), "%s: the flight recorder's", w.Way) || !assert.Len(t, ours, times(weft), "%s: Weft's", w.Way) || !weft {
 			continue
 		}
-		peer := w.Waits
-		if recorder && len(r) == len(have) {
-			peer = r
-		}
 		worst := 0.0
-		for i, length := range have {
-			worst = max(worst, float64(peer[i]-length)/float64(peer[i]), float64(length-peer[i])/float64(peer[i]))
+		for i, length := range ours {
 			assert.LessOrEqual(t, length, w.Waits[i], "%s, wait %d: within what the program measured", w.Way, i)
-			assert.InDelta(t, peer[i], length, max(20_000, float64(peer[i])/100), "%s, wait %d", w.Way, i)
+			if !recorder {
+				assert.GreaterOrEqual(t, length, int64(pinned), "%s, wait %d", w.Way, i)
+				continue
+			}
+			compared++
+			apart := math.Abs(float64(length-theirs[i])) / float64(theirs[i])
+			worst = max(worst, apart)
+			if apart > 0.01 {
+				far++
+			}
 		}
-		fmt.Fprintf(&table, "; sums %v, %v; at most %.2f %% apart", sum(peer), sum(have), 100*worst)
+		fmt.Fprintf(&table, ", %v", sum(ours))
+		if recorder {
+			fmt.Fprintf(&table, " of %v, at most %.2f %% apart", sum(theirs), 100*worst)
+		}
 	}
 	t.Log(table.String())
+	assert.LessOrEqual(t, far, compared/10, "of %d waits are more than 1 %% apart; a few may be, since a thread can lose its processor between both readings of the clock", compared)
 	checkStructure(t, o)
 	checkNothingLost(t, o)
 }
@@ -131,6 +138,15 @@ func (o *output) pinned(service string, thread int64) (lengths []int64) {
 	return lengths
 }
 
+// recordedPin is an event as jfr print --json shows it.
+type recordedPin struct {
+	Values struct {
+		StartTime   time.Time
+		Duration    string // PT0.020123456S
+		EventThread struct{ JavaThreadID int64 }
+	}
+}
+
 // recordedPins returns the lengths of the flight recorder's events by thread, in order, as its own tool prints them.
 func recordedPins(t *testing.T, file string) map[int64][]int64 {
 	t.Helper()
@@ -139,27 +155,13 @@ func recordedPins(t *testing.T, file string) map[int64][]int64 {
 	require.NoError(t, err)
 	var printed struct {
 		Recording struct {
-			Events []struct {
-				Values struct {
-					StartTime   time.Time
-					Duration    string // PT0.020123456S
-					EventThread struct{ JavaThreadID int64 }
-				}
-			}
+			Events []recordedPin
 		}
 	}
 	require.NoError(t, json.Unmarshal(out, &printed))
 	events := printed.Recording.Events
+	slices.SortFunc(events, func(a, b recordedPin) int { return a.Values.StartTime.Compare(b.Values.StartTime) })
 	lengths := map[int64][]int64{}
-	slices.SortFunc(events, func(a, b struct {
-		Values struct {
-			StartTime   time.Time
-			Duration    string
-			EventThread struct{ JavaThreadID int64 }
-		}
-	}) int {
-		return cmp.Compare(a.Values.StartTime.UnixNano(), b.Values.StartTime.UnixNano())
-	})
 	for _, e := range events {
 		length, err := time.ParseDuration(strings.ToLower(strings.TrimPrefix(e.Values.Duration, "PT")))
 		require.NoError(t, err)

@@ -344,6 +344,8 @@ public final class Pins {
     millis = Integer.parseInt(args[1]);
     findNative();
     StringJoiner ways = new StringJoiner(",", "{\"ways\":[", "]}");
+    run("warm-up", new Native(new Park()), 2);
+    run("warm-up", new Initializer(), 2);
     ways.add(run("native-park", new Native(new Park()), times));
     ways.add(run("native-sleep", new Native(new Sleep()), times));
     ways.add(run("native-lock", new Native(new Lock()), times));
