@@ -38,6 +38,7 @@ static struct {
     struct entry *oldest;
     struct entry *newest;
     uint32_t gone;
+    uint32_t added; // since the last trim
     bool connected;
 } roster;
 
@@ -168,6 +169,7 @@ static struct entry *insert(struct entry *e) {
     e->chain = *link;
     *link = e;
     roster.count++;
+    roster.added++;
     make_fresh(e);
     if ((e->flags & WEFT_THREAD_VIRTUAL) != 0 &&
         (!atomic_load_explicit(&virtual_ends, memory_order_relaxed) ||
@@ -291,8 +293,11 @@ static struct entry *take_oldest(void) {
 }
 
 void weft_roster_trim(uint64_t acked) {
-    // A few at a time, to keep passes short, but more than can die meanwhile.
-    uint32_t looks = roster.gone < TRIM_LOOKS ? roster.gone : TRIM_LOOKS;
+    // A few at a time, to keep passes short, but more than have come meanwhile: some virtual
+    // threads count as dead at once.
+    uint64_t most = TRIM_LOOKS + 2 * (uint64_t)roster.added;
+    uint32_t looks = roster.gone < most ? roster.gone : (uint32_t)most;
+    roster.added = 0;
     for (; looks > 0 && roster.gone > WEFT_ROSTER_GONE; looks--) {
         struct entry *e = take_oldest();
         if (e->gone && e->last <= acked && !e->fresh) {
