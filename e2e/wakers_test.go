@@ -22,11 +22,11 @@ type wakers struct {
 }
 
 type wakerPair struct {
-	Way        string  `json:"way"`
-	WakerKind  string  `json:"waker_kind"`
-	WaiterKind string  `json:"waiter_kind"`
-	Waiter     int64   `json:"waiter"`
-	Wakers     []any   `json:"wakers"` // ids, or names of carriers: the same one in each turn, or one for each
+	Way        string `json:"way"`
+	WakerKind  string `json:"waker_kind"`
+	WaiterKind string `json:"waiter_kind"`
+	Waiter     int64  `json:"waiter"`
+	Wakers     []any  `json:"wakers"` // ids, or names of carriers: the same one in each turn, or one for each
 }
 
 // TestWhoWokeVirtualThreads compares links with what a program knows: each wait was ended by one thread, and by no other.

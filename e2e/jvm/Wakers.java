@@ -237,8 +237,9 @@ public final class Wakers {
       if (way instanceof Monitor) {
         synchronized (way) {
           turn = i;
-          if (way.virtual) way.awaitWait();
-          else Blocked.await(way, way.waiter); // a platform thread is BLOCKED before the JVM reports it
+          if (!way.virtual) Blocked.await(way, way.waiter); // a platform thread is BLOCKED before the JVM reports it
+          else if (Runtime.version().feature() < 24) Blocked.awaitCarried(way.waiter);
+          else way.awaitWait();
         }
       } else if (way instanceof Structured) {
         turn = i;

@@ -124,7 +124,7 @@ func (s *virtuals) serve(ctx context.Context, v *variant) (err error) {
 	}
 	host, port, _ := strings.Cut(address, ":")
 	before := s.sink.batches.Load()
-	jvm, err := s.start(ctx, v, "ready", "-Xmx1g", "-cp", s.server, "com.acme.prices.CrowdServer", host, port, crowdMillis, strconv.Itoa(crowdClients))
+	jvm, err := s.start(ctx, v, "ready", "-Xmx3g", "-cp", s.server, "com.acme.prices.CrowdServer", host, port, crowdMillis, strconv.Itoa(crowdClients))
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,9 @@ func (s *virtuals) rows() []line {
 		all := ratiosOf(s.cpu[name], s.cpu["none"], itself)
 		return fmt.Sprintf("%+.0f %% (%+.0f to %+.0f)", 100*(median(all)-1), 100*(all[0]-1), 100*(all[len(all)-1]-1))
 	}
-	bytes := func(name string) float64 { return medianOf(s.memory[name], itself) - medianOf(s.memory["none"], itself) }
+	bytes := func(name string) float64 {
+		return medianOf(s.memory[name], itself) - medianOf(s.memory["none"], itself)
+	}
 	ratio := ratioOf(s.cpu["on"], s.cpu["JFR"], itself)
 	return []line{
 		{

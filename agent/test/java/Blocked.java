@@ -1,9 +1,15 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -64,6 +70,36 @@ final class Blocked {
             if (!marked) return false;
         }
         return true;
+    }
+
+    /**
+     * Returns when a virtual thread is blocked on a monitor that it contends for and, up to Java 23, keeps its carrier, for which no dump has a
+     * mark. The carrier sleeps, and did so over the safepoint of a dump, for which an agent could have waited.
+     */
+    static void awaitCarried(Thread virtual) {
+        for (String before = ""; ; ) {
+            String now = virtual.getState() == Thread.State.BLOCKED ? carrierOf(virtual) : "";
+            if (now.contains("State:\tS") && now.equals(before)) return;
+            before = now;
+            Thread.yield();
+        }
+    }
+
+    /** Returns the state of the carrier's OS thread, and how often it has slept. */
+    @SuppressWarnings("deprecation") // as above
+    private static String carrierOf(Thread virtual) {
+        String[] lines = dump().split("\n");
+        for (int i = 1; i < lines.length; i++) {
+            if (lines[i].endsWith("Carrying virtual thread #" + virtual.getId())) {
+                String task = lines[i - 1].replaceFirst(".*\\[(\\d+)\\] daemon.*", "$1"); // "name" #id [task] daemon …
+                try (Stream<String> status = Files.lines(Path.of("/proc/self/task", task, "status"))) {
+                    return status.filter(line -> line.startsWith("State:") || line.startsWith("voluntary")).collect(Collectors.joining());
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+        }
+        return "";
     }
 
     private static String dump() {
