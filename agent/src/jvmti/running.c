@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "hotspot/jvm.h"
-#include "jvmti/mounted.h"
+#include "jvmti/carried.h"
 #include "options/settings.h"
 #include "record/buffer.h"
 #include "record/mounts.h"
@@ -61,7 +61,7 @@ static _Atomic int64_t next_stack;
 static uint32_t stack_of(JNIEnv *env, const struct weft_mount *mount) {
     uint32_t stack = 0;
     jthread carrier = weft_thread_refs_find(env, mount->carrier);
-    jthread thread = carrier == NULL ? NULL : weft_mounted_on(env, carrier);
+    jthread thread = carrier == NULL ? NULL : weft_carried_on(env, carrier);
     if (thread != NULL && weft_jvm_thread_id(env, thread) == mount->thread) {
         int depth = weft_settings_depth(WEFT_PLACE_BLOCK);
         stack = weft_stacks_of(env, thread, weft_record_virtual_depth(depth));
@@ -163,7 +163,7 @@ static void *run(void *argument) {
     weft_mounts_await(l->began, &l->stop);
     if (!atomic_load(&l->stop) &&
         (*weft_jvm.vm)->AttachCurrentThreadAsDaemon(weft_jvm.vm, (void **)&env, &args) == JNI_OK) {
-        l->buffer = weft_mounted_init(env) ? weft_buffer_open(0) : NULL;
+        l->buffer = weft_carried_init(env) ? weft_buffer_open(0) : NULL;
         if (l->buffer != NULL) {
             look_until_stopped(env, l);
             weft_buffer_close(l->buffer);

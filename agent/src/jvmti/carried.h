@@ -15,7 +15,7 @@
 
 // Looks up what is needed, once a virtual thread has been mounted. False if this JVM has none of
 // it. One thread at a time calls these functions.
-bool weft_mounted_init(JNIEnv *env);
+bool weft_carried_init(JNIEnv *env);
 
 // A local reference; NULL if there is none. The thread may be another one already.
-jthread weft_mounted_on(JNIEnv *env, jthread carrier);
+jthread weft_carried_on(JNIEnv *env, jthread carrier);

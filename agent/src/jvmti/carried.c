@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "jvmti/mounted.h"
+#include "jvmti/carried.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static void find_function(void) {
     weft_jvm_deallocate(found);
 }
 
-bool weft_mounted_init(JNIEnv *env) {
+bool weft_carried_init(JNIEnv *env) {
     if (mounted.body == NULL && mounted.function == NULL && !find_fields(env)) {
         find_function();
     }
@@ -69,7 +69,7 @@ static jobject follow(JNIEnv *env, jobject owner, jfieldID field) {
     return found;
 }
 
-jthread weft_mounted_on(JNIEnv *env, jthread carrier) {
+jthread weft_carried_on(JNIEnv *env, jthread carrier) {
     jthread thread = NULL;
     if (mounted.body == NULL) {
         jvmtiError error = mounted.function(weft_jvm.ti, carrier, &thread);
