@@ -168,7 +168,7 @@ void JNICALL weft_monitors_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
 void weft_monitors_init(JNIEnv *env) {
     void *jvm = weft_vmstructs_libjvm();
     if (jvm != NULL && (*env)->GetVersion(env) < 0x00180000) { // 24
-        jvm_holds_lock = (jboolean (*)(JNIEnv *, jclass, jobject))dlsym(jvm, "JVM_HoldsLock");
+        jvm_holds_lock = (jboolean(*)(JNIEnv *, jclass, jobject))dlsym(jvm, "JVM_HoldsLock");
     }
 }
 
