@@ -89,10 +89,11 @@ func (p *wakerPair) determined() bool {
 	return p.WaiterKind == "platform" || p.Way == "Lock" || p.Way == "Monitor" || p.Way == "Notify"
 }
 
-// mayBeMissing is how many owners the agent may not find: those of a monitor that a virtual thread owns, when a platform thread is blocked.
+// mayBeMissing is how many owners the agent may not find: a collection may hide one of a monitor that a virtual thread owns, when a platform
+// thread is blocked.
 func (p *wakerPair) mayBeMissing() int {
 	if p.Way == "Monitor" && p.WaiterKind == "platform" && p.WakerKind == "virtual" {
-		return 5
+		return 1
 	}
 	return 0
 }
