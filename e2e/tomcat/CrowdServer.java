@@ -56,7 +56,6 @@ public final class CrowdServer {
     tomcat.start();
     System.out.println("ready");
     while (System.in.read() != -1) {} // until its input ends
-    tomcat.stop();
     System.exit(0);
   }
 }
