@@ -50,7 +50,9 @@ drive() { # threads, flags
 crowded() { # flags
     section "exact: $crowd virtual threads $*"
     listen
+    room=,pool=1g,exit-wait=60s # a million threads make more events than the receiver takes meanwhile
     drive "$crowd" "$@"
+    room=$roomy
     heard
     as_driven "$crowd"
 }
