@@ -7,8 +7,11 @@
 #include <stdint.h>
 
 #include "hotspot/jvm.h"
+#include "hotspot/notices.h"
 #include "hotspot/vmstructs.h"
 #include "hotspot/words.h"
+
+enum { FIRST_NEEDED = 24 }; // the first version whose monitors try to unmount
 
 static struct {
     bool readable;
@@ -20,7 +23,7 @@ static bool is_set(JNIEnv *env, ptrdiff_t back) {
     return word_at((uintptr_t)env - (uintptr_t)back) != 0;
 }
 
-void weft_at_monitor_init(JNIEnv *env, jthread thread) {
+static void find(JNIEnv *env, jthread thread) {
     ptrdiff_t structure;
     ptrdiff_t pending;
     ptrdiff_t waiting;
@@ -33,6 +36,13 @@ void weft_at_monitor_init(JNIEnv *env, jthread thread) {
     offsets.waiting = structure - waiting;
     // This thread does neither, so other values mean that the offsets are wrong.
     offsets.readable = !is_set(env, offsets.pending) && !is_set(env, offsets.waiting);
+}
+
+void weft_at_monitor_init(JNIEnv *env, jthread thread) {
+    find(env, thread);
+    if (!offsets.readable && weft_jvm.version >= FIRST_NEEDED) {
+        weft_notices_raise(WEFT_NOTICE_NO_PINNED);
+    }
 }
 
 bool weft_at_monitor(JNIEnv *env) {

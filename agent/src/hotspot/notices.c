@@ -30,6 +30,8 @@ static const char *const texts[WEFT_NOTICES] = {
         "the extension events VirtualThreadMount and VirtualThreadUnmount",
     [WEFT_NOTICE_NO_STATES] = "parks of virtual threads are not recorded: the fields of "
                               "java.lang.VirtualThread are not as known",
+    [WEFT_NOTICE_NO_PINNED] =
+        "waits of virtual threads at monitors do not show that they pin a carrier: " MISSING,
     [WEFT_NOTICE_CALLS_REMOVED] =
         "not all that wakes virtual threads is recorded: another agent has removed the calls that "
         "virtual=exact adds to java.lang.VirtualThread",
