@@ -32,13 +32,14 @@ func TestExactWithOpenTelemetryAgent(t *testing.T) {
 	unparks := unparksOfVirtual(t, file)
 	checked := 0
 	for _, p := range truth.Pairs {
-		if p.Way == "Park" && p.WaiterKind == "virtual" {
-			name := fmt.Sprintf("%s: %s by %s", p.Way, p.WaiterKind, p.WakerKind)
-			waker, ok := p.Wakers[0].(float64)
-			require.True(t, ok, name)
-			assert.Equal(t, truth.Turns, unparks[[2]jvmthread.ThreadID{jvmthread.ThreadID(waker), jvmthread.ThreadID(p.Waiter)}], name)
-			checked++
+		if p.Way != "Park" || p.WaiterKind != "virtual" {
+			continue
 		}
+		name := fmt.Sprintf("%s: %s by %s", p.Way, p.WaiterKind, p.WakerKind)
+		waker, ok := p.Wakers[0].(float64)
+		require.True(t, ok, name)
+		assert.Equal(t, truth.Turns, unparks[[2]jvmthread.ThreadID{jvmthread.ThreadID(waker), jvmthread.ThreadID(p.Waiter)}], name)
+		checked++
 	}
 	assert.Equal(t, 2, checked, "by a platform and by a virtual thread")
 }

@@ -9,7 +9,7 @@
 
 enum { PASSES = 5, THREADS = 200000 };
 
-// Virtual threads whose ends nobody sees count as dead at once.
+// Virtual threads whose ends are not reported count as dead at once.
 TEST(many_dead_threads_are_forgotten) {
     uint64_t id = 1;
     weft_roster_virtual_ends(false);

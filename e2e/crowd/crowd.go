@@ -108,8 +108,7 @@ func (c *Crowd) request(connections []net.Conn, requests int) (most int, err err
 			answers := bufio.NewReaderSize(connection, 512)
 			for n := range requests {
 				now := inFlight.Add(1)
-				for old := highest.Load(); now > old && !highest.CompareAndSwap(old, now); old = highest.Load() {
-				}
+				raise(&highest, now)
 				failures[client] = c.exchange(connection, answers, client, n)
 				inFlight.Add(-1)
 				if failures[client] != nil {
@@ -154,4 +153,14 @@ func first(failures []error) error {
 		return nil
 	}
 	return fmt.Errorf("%d of %d clients failed: %w", count, len(failures), one)
+}
+
+// raise sets a number to another one that is higher.
+func raise(highest *atomic.Int64, now int64) {
+	for {
+		old := highest.Load()
+		if now <= old || highest.CompareAndSwap(old, now) {
+			return
+		}
+	}
 }

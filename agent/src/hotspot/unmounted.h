@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Locks of virtual threads that have no carrier. From Java 24 on, a virtual thread keeps its locks
-// when it unmounts. Those that no thread has contended for are then known to nobody: they are no
+// when it unmounts. Those that no thread has contended for are then hard to find: they are no
 // longer on a lock stack (lock_stacks.h), and a monitor that is made of one does not name its
 // owner. So they are noted, by identity hash, when the thread unmounts.
 

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Starts args[0] virtual threads (21 and later, so by reflection), a thousand at a time. Each parks once, is unparked and
  * ends. One thread does all of it and spins meanwhile, so the numbers of all events are known; with "calm" it sleeps, for
- * measurements. With "until" it goes on until standard input ends. Prints the number of threads, peak memory in KiB, and
+ * measurements. With "until" it continues until standard input ends. Prints the number of threads, peak memory in KiB, and
  * processor time in ms.
  */
 public final class Crowd {

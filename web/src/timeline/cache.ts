@@ -21,7 +21,7 @@ interface Kept<Picture> {
 const keptPerLane = 4;
 const mostLanes = 2000;
 
-/** What a cache asks for, and how it reads the answer. */
+/** What a cache requests, and how it reads the answer. */
 interface Source<Id, Picture, Answer> {
   part: string;
   atOnce: number;
