@@ -27,9 +27,9 @@ const starved = `
 110 V threadStart virtual
 200 M startCalled target=W virtualPeer
 300 V contendedEnter lock=com.acme.Book owner=M virtual
-420 V contendedEntered lock=com.acme.Book virtual
-500 V park virtual
-530 V unparked virtual
+420 V contendedEntered lock=com.acme.Book virtual pinned
+500 V park virtual pinned
+530 V unparked virtual pinned
 600 V threadEnd virtual
 700 W mount target=C virtual
 700 W threadStart virtual

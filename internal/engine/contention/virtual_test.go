@@ -36,7 +36,7 @@ var carried = []struct {
 5 V threadStart virtual
 6 W mount target=D virtual
 6 W threadStart virtual
-20 V park virtual
+20 V park virtual pinned
 30 M yield`, [3]int{0, 1, 1}, 1, 27},
 	{`
 40 W yield virtual
@@ -45,14 +45,14 @@ var carried = []struct {
 41 X threadStart virtual
 50 M yield`, [3]int{0, 1, 1}, 1, 10},
 	{`
-60 V unparked virtual
+60 V unparked virtual pinned
 68 X park virtual
 69 X unmount target=D virtual
 70 M yield`, [3]int{1, 1, 0}, 1, 30},
 	{`
 71 W mount target=D virtual
 80 V contendedEnter lock=L owner=W virtual
-95 V contendedEntered lock=L virtual
+95 V contendedEntered lock=L virtual pinned
 98 M yield`, [3]int{0, 2, 0}, 0, 0},
 	{`
 100 M unpark target=X virtualPeer
