@@ -241,8 +241,8 @@ func TestPinnedWaits(t *testing.T) {
 2001000 worker unmount virtual
 3000000 worker mount target=main virtual
 3001000 worker unparked virtual
-5000000 worker park lock=book virtual
-7000000 worker unparked virtual
+5000000 worker park lock=book virtual pinned
+7000000 worker unparked virtual pinned
 8000000 worker sleepStart arg=9000000 virtual
 `
 	want := []string{"2000000: false", "5000000: true", "8000000: true"}
