@@ -97,7 +97,7 @@ some() {
     quiet
     virtual
     exact
-    pinned -Xcheck:jni
+    [ -x "$java.aarch64" ] || pinned -Xcheck:jni # its library is for this processor
     running
     [ "$major" -lt 21 ] || [ -x "$java.aarch64" ] || torture
 }
