@@ -136,7 +136,7 @@ config/grafana/node_modules/.installed: config/grafana/package-lock.json
 
 # BENCH are flags of e2e/speed: -sections collector, -rounds 3. CRISP is the folder of a checkout of its repository, for two rows more.
 .PHONY: bench
-bench: build build-full build/peers/.fetched build/real/fetched ## compare Weft with its peers and write docs/performance.md (half an hour; BENCH='-h' for parts)
+bench: build build-full build/peers/.fetched build/real/fetched build/tomcat/fetched ## compare Weft with its peers and write docs/performance.md (half an hour; BENCH='-h' for parts)
 	$(GO) run ./e2e/speed -write docs/performance.md -rounds $(BENCHCOUNT) $(BENCH)
 
 .PHONY: bench-parts
@@ -220,6 +220,11 @@ build/peers/.fetched: e2e/speed/peers/pom.xml
 	@touch $@
 
 build/real/fetched: e2e/real/pom.xml
+	@scripts/need.sh mvn
+	scripts/retry.sh mvn -q -B -f $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(@D)
+	@touch $@
+
+build/tomcat/fetched: e2e/tomcat/pom.xml
 	@scripts/need.sh mvn
 	scripts/retry.sh mvn -q -B -f $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(@D)
 	@touch $@

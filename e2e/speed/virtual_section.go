@@ -22,10 +22,10 @@ const tomcatJars = "build/tomcat"
 // The load of the server: a round of each variant takes some seconds.
 const (
 	crowdClients  = 10_000
-	crowdWarmUp   = 3 // requests of each client before those that are measured
-	crowdMeasured = 5
+	crowdWarmUp   = 6 // requests of each client before those that are measured
+	crowdMeasured = 10
 	crowdMillis   = "1000" // of each answer: the server is not saturated, so that slower variants do not get less work
-	crowdPatience = 5 * time.Minute
+	crowdPatience = 20 * time.Minute
 )
 
 // parked are the numbers of parked threads of which one costs a part of the difference.
@@ -99,17 +99,14 @@ func virtualVariants(o *options) ([]variant, *sink, error) {
 	}, sink, nil
 }
 
+// round begins with another variant each time: the first one may find the machine in another state than the others.
 func (s *virtuals) round(ctx context.Context) error {
-	for i := range s.variants {
-		v := &s.variants[i]
-		if err := s.serve(ctx, v); err != nil {
-			return fmt.Errorf("server, %s: %w", v.name, err)
-		}
-	}
-	for i := range s.variants {
-		v := &s.variants[i]
-		if err := s.park(ctx, v); err != nil {
-			return fmt.Errorf("parked, %s: %w", v.name, err)
+	for _, measure := range []func(context.Context, *variant) error{s.serve, s.park} {
+		for i := range s.variants {
+			v := &s.variants[(len(s.loads)+i)%len(s.variants)]
+			if err := measure(ctx, v); err != nil {
+				return fmt.Errorf("%s: %w", v.name, err)
+			}
 		}
 	}
 	s.loads = append(s.loads, busy())
