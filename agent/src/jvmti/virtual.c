@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "hotspot/at_monitor.h"
 #include "hotspot/by_id.h"
 #include "hotspot/jvm.h"
 #include "hotspot/mounted.h"
@@ -179,6 +180,7 @@ static void record_unmount(JNIEnv *env, jthread thread, struct weft_scope *scope
         weft_record_now(scope, &r);
     }
     record_mount_change(scope, WEFT_EV_UNMOUNT);
+    scope->self->unmounted = scope->subject;
     scope->self->returned = 0;
     weft_unmounted_note(env, scope->subject);
 }
@@ -193,6 +195,10 @@ static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope) 
     struct weft_self *self = scope->self;
     weft_stay_mounted(env, &self->entering_stay, scope->subject, self->unmounts);
     weft_stay_mounted(env, &self->waiting_stay, scope->subject, self->unmounts);
+    if (self->unmounted == scope->subject && self->waited_for != 0 && weft_at_monitor(env)) {
+        self->waiting.kind = self->waited_for; // the unmount failed: the call goes on here
+    }
+    self->unmounted = 0;
     record_mount_change(scope, WEFT_EV_MOUNT);
     uint64_t entry = forget_parked(scope->subject);
     if (entry != 0) {
@@ -249,8 +255,6 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...) {
     JNIEnv *env = va_arg(arguments, JNIEnv *);
     jthread thread = va_arg(arguments, jthread);
     va_end(arguments);
-    struct weft_record *waiting = weft_self_waiting();
-    waiting->kind = 0; // Object.wait gives up the carrier
     weft_self_unmounted();
     on_extension(env, thread, record_unmount);
     weft_context_unmounted();

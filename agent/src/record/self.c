@@ -322,6 +322,9 @@ void weft_self_mounted(const struct weft_scope *scope, int64_t time) {
 }
 
 void weft_self_unmounted(void) {
+    self.waited_for = self.waiting.kind;
+    self.waiting.kind = 0; // Object.wait gives up the carrier
+    self.unmounted = 0;
     self.unmounts++;
     if (self.place != NULL) {
         weft_mounts_clear(self.place);

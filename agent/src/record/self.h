@@ -40,7 +40,9 @@ struct weft_self {
     // The current Object.wait, also of a virtual thread that keeps its carrier: kind is wait or
     // joinStart, 0 if there is none.
     struct weft_record waiting;
-    uint64_t returned; // the virtual thread that owns the monitor again for which it waited
+    uint16_t waited_for; // that kind at the newest unmount, which may fail
+    uint64_t unmounted;  // the virtual thread of that unmount; 0: none, or not recorded
+    uint64_t returned;   // the virtual thread that owns the monitor again for which it waited
     // The same of the virtual thread that it carries.
     struct weft_stay entering_stay;
     struct weft_stay waiting_stay;
@@ -105,7 +107,7 @@ bool weft_self_hide(bool hide);
 // A virtual thread is mounted on the current thread (mounts.h).
 void weft_self_mounted(const struct weft_scope *scope, int64_t time);
 
-// It is unmounted. Also while nothing is recorded.
+// It is unmounted, or will be if nothing prevents it. Also while nothing is recorded.
 void weft_self_unmounted(void);
 
 // The current thread ends while it is not recorded.

@@ -8,6 +8,12 @@ count_pinned() { # kind, class
     awk -v kind="$1" -v class="Pinned\$$2" '$2 == "waiter" && $3 == kind && $4 == class && / pinned$/' "$work/seen" | wc -l
 }
 
+# Waits at a class of locks after which the thread owned its monitor again: that is its next event.
+count_returned() { # class
+    awk -v class="Pinned\$$1" '$2 == "waiter" { found += after && $3 == "waitReturned"; after = $3 == "waited" && $4 == class }
+        END { print found + 0 }' "$work/seen"
+}
+
 pinned() { # flags
     [ "$major" -lt 21 ] && return
     turns=50
@@ -32,6 +38,7 @@ pinned() { # flags
                 [ "$(count_pinned ${check% *} $place)" = "${check#* }" ] ||
                     bad "$(count_pinned ${check% *} $place) pinned $check at $place"
             done
+            [ $monitors = 0 ] || [ "$(count_returned $place)" = $turns ] || bad "$(count_returned $place) of $turns returned at $place"
         done
         parks=$(grep -c ' waiter park .* pinned$' "$work/seen")
         [ "$(grep -c ' waiter unparked .* pinned$' "$work/seen")" = "$parks" ] || bad "not $parks unparked"
