@@ -211,6 +211,10 @@ func TestRestart(t *testing.T) {
 func TestShutdownDisconnectsSlowReaders(t *testing.T) {
 	e := startExporter(t, componenttest.NewNopHost(), nil)
 	require.NoError(t, e.consume(t.Context(), carriersOf(t, testSession, 3, 60_000, threadpdata.EndExit)))
+	require.Eventually(t, func() bool {
+		one := e.store.Session(testSession)
+		return one != nil && !one.Snapshot().Live
+	}, time.Minute, time.Millisecond, "the session ends")
 	conn, err := net.Dial("tcp", e.address.String())
 	require.NoError(t, err)
 	_, err = fmt.Fprintf(conn, "GET /api/sessions/%s/download?format=otlp HTTP/1.1\r\nHost: localhost\r\n\r\n", testSession)
