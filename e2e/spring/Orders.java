@@ -35,7 +35,7 @@ public class Orders {
   /** Calls somebody else's service while it keeps the connection. */
   private static void charge() {
     try {
-      Thread.sleep(25);
+      Thread.sleep(50);
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     }

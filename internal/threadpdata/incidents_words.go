@@ -24,7 +24,7 @@ func (w *incidentWriter) holderStack(h *incident.Hold) jvmthread.StackID {
 		if wt.Interval.Peer == h.Thread && wt.Interval.Lock == h.Lock && wt.Detail.OwnerStack != jvmthread.NoStack && wt.Start >= h.Start && wt.Start < h.End {
 			return wt.Detail.OwnerStack
 		}
-		if w.giver(wt) == h && wt.Giver.Stack != jvmthread.NoStack && w.waits.Site(wt.Giver.Stack).Own {
+		if g := w.giver(wt); g != nil && g.Thread == h.Thread && g.Start == h.Start && wt.Giver.Stack != jvmthread.NoStack && w.waits.Site(wt.Giver.Stack).Own {
 			return wt.Giver.Stack
 		}
 	}
@@ -53,7 +53,7 @@ func (w *incidentWriter) explain(culprit *incident.Holder) string {
 		w.text = append(append(w.text[:0], "deadlock: "...), cycle...)
 		w.say("; ", plural(uint64(inc.Threads), "thread"), " waited ", wording.Duration(inc.Blocked))
 	case culprit != nil:
-		hold, _ := inc.DoingOf(culprit.Thread)
+		hold := inc.DoingOf(culprit.Thread)
 		w.say(w.threadName(culprit.Thread), " held ", w.what(), " for ", wording.Duration(culprit.Held))
 		if did := w.did(hold); did != "" {
 			w.say(", ", did)
@@ -141,7 +141,7 @@ func (w *incidentWriter) keepers() {
 			return
 		}
 		w.say("; ", w.threadName(h.Thread), " kept one for ", wording.Duration(h.Held))
-		hold, _ := inc.DoingOf(h.Thread)
+		hold := inc.DoingOf(h.Thread)
 		if did := w.did(hold); did != "" {
 			w.say(", ", did)
 		}

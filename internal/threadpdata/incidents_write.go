@@ -103,7 +103,7 @@ func (w *incidentWriter) locks(a pcommon.Map) {
 func (w *incidentWriter) culprit(a pcommon.Map, culprit *incident.Holder) {
 	a.PutStr(attrHolderName, w.threadName(culprit.Thread))
 	a.PutDouble(attrHolderShare, w.inc.Share(culprit))
-	if h, _ := w.inc.DoingOf(culprit.Thread); h != nil {
+	if h := w.inc.DoingOf(culprit.Thread); h != nil {
 		w.doing(a, h)
 	}
 }

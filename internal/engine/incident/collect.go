@@ -14,16 +14,19 @@ import (
 
 // collected is what an incident collects until it is reported.
 type collected struct {
-	key     jvmthread.LockID // the root, as lockOf returns it
-	open    []Wait           // at the end of the last window, by thread
-	waited  map[threadAt]time.Duration
-	more    int // threads that are not in it; Threads of a lock is the same until the incident is reported
-	locks   map[jvmthread.LockID]*Lock
-	holders map[threadAt]*Holder
-	holds   []Hold // rather of the root
-	unsaved bool   // some of the savings are not known
-	again   bool   // its deadlock was reported before
-	taken   bool   // by a group of the current window
+	key          jvmthread.LockID // the root, as lockOf returns it
+	open         []Wait           // at the end of the last window, by thread
+	waited       map[threadAt]time.Duration
+	more         int // threads that are not in it; Threads of a lock is the same until the incident is reported
+	locks        map[jvmthread.LockID]*Lock
+	holders      map[threadAt]*Holder
+	holds        []Hold     // rather of the root
+	activities   activities // of all holders together
+	activitiesBy activities
+	did          reported
+	unsaved      bool // some of the savings are not known
+	again        bool // its deadlock was reported before
+	taken        bool // by a group of the current window
 }
 
 // threadAt is a thread at a lock.
@@ -35,7 +38,7 @@ type threadAt struct {
 func newIncident(id ID) *Incident {
 	return &Incident{ID: id, End: id.Start, collected: collected{
 		waited: make(map[threadAt]time.Duration), locks: make(map[jvmthread.LockID]*Lock),
-		holders: make(map[threadAt]*Holder),
+		holders: make(map[threadAt]*Holder), activities: make(activities), activitiesBy: make(activities),
 	}}
 }
 
@@ -83,6 +86,12 @@ func (inc *Incident) absorb(other *Incident) {
 	}
 	for i := range other.holds {
 		inc.keepHold(&other.holds[i])
+	}
+	for a, sum := range other.activities {
+		inc.activities.add(a, sum.blocked, sum.most, &sum.hold)
+	}
+	for a, sum := range other.activitiesBy {
+		inc.activitiesBy.add(a, sum.blocked, sum.most, &sum.hold)
 	}
 	inc.Longest = max(inc.Longest, other.Longest)
 	for i := range other.Waits {
@@ -195,6 +204,7 @@ func (inc *Incident) finish() {
 	}
 	slices.SortFunc(inc.Locks, func(a, b Lock) int { return cmp.Or(cmp.Compare(b.Time, a.Time), compareLocks(a.ID, b.ID)) })
 	inc.finishHolds()
+	inc.finishActivities()
 	inc.SavedKnown = !inc.unsaved
 	switch {
 	case inc.Cycle != 0:
@@ -207,5 +217,5 @@ func (inc *Incident) finish() {
 	if inc.Cycle == 0 && inc.key.Class != jvmthread.NoClass {
 		inc.Lock = inc.key
 	}
-	inc.locks, inc.holders, inc.holds, inc.open = nil, nil, nil, nil
+	inc.locks, inc.holders, inc.holds, inc.open, inc.activities, inc.activitiesBy = nil, nil, nil, nil, nil, nil
 }

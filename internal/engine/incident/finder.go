@@ -33,6 +33,7 @@ type Finder struct {
 	found     Found
 	queue     queue
 	steps     int // holds of locks other than roots that may yet be looked at in this window
+	intervals int // of holders that may yet be looked at in this window
 
 	cutAfter, cutAgainAfter jvmthread.Time
 }
@@ -66,6 +67,7 @@ func (f *Finder) Find(w *window.Window) *Found {
 	f.found.Starved = time.Duration(f.episodes.starved)
 	f.groups = f.episodes.groups(w, f.groups[:0])
 	f.steps = workPerWait * (len(f.episodes.waits) + len(w.Holds))
+	f.intervals = allowance(w)
 	claims := f.claim()
 	previous := f.open
 	f.open = nil

@@ -75,7 +75,9 @@ func (f *Finder) holdsOf(w *window.Window, ep *episode, inc *Incident) {
 		}
 		blocked := time.Duration(f.queue.until(to) - f.queue.until(from))
 		inc.holder(threadAt{h.Thread, lock}).add(blocked, to.Sub(from))
-		inc.addHold(&Hold{Start: from, End: to, Since: h.Start, Lock: lock, Thread: h.Thread, Blocked: blocked, fresh: true})
+		hold := Hold{Start: from, End: to, Since: h.Start, Lock: lock, Thread: h.Thread, Blocked: blocked, fresh: true}
+		f.activitiesOf(w, inc, hold)
+		inc.addHold(&hold)
 	}
 }
 
@@ -166,39 +168,4 @@ func (inc *Incident) finishHolds() {
 	slices.SortFunc(inc.Holders, func(a, b Holder) int {
 		return cmp.Or(cmp.Compare(b.Blocked, a.Blocked), cmp.Compare(a.Thread, b.Thread))
 	})
-}
-
-// DoingOf returns the hold in which a holder did what it did for the longest time of the holds that are known, nil if that is not known, and
-// the part of their time in which it did.
-func (inc *Incident) DoingOf(id jvmthread.ThreadID) (*Hold, float64) {
-	return inc.doing(func(h *Hold) bool { return h.Thread == id })
-}
-
-// Doing is DoingOf for all holders together.
-func (inc *Incident) Doing() (*Hold, float64) { return inc.doing(func(*Hold) bool { return true }) }
-
-func (inc *Incident) doing(wanted func(*Hold) bool) (most *Hold, share float64) {
-	type activity struct {
-		state jvmthread.State
-		wait  jvmthread.Wait
-		stack jvmthread.StackID
-	}
-	did := make(map[activity]time.Duration)
-	var all, longest time.Duration
-	for i := range inc.Holds {
-		h := &inc.Holds[i]
-		if !wanted(h) || h.Doing.Seq == jvmthread.NoSeq {
-			continue
-		}
-		k := activity{h.Doing.State, h.Doing.Wait, h.Doing.Stack}
-		all += h.Blocked
-		did[k] += h.Blocked
-		if did[k] > longest {
-			most, longest = h, did[k]
-		}
-	}
-	if most == nil {
-		return nil, 0
-	}
-	return most, float64(longest) / float64(max(all, 1))
 }

@@ -58,9 +58,10 @@ func (f *Finder) release() {
 
 // Held estimates the bytes of the incidents that are not over.
 func (f *Finder) Held() (n int) {
-	const perIncident, perWait, perHold, perLock = 1 << 10, 400, 160, 160
+	const perIncident, perWait, perHold, perLock, perActivity = 1 << 10, 400, 160, 160, 300
 	for _, inc := range f.open {
-		n += perIncident + perWait*cap(inc.Waits) + perHold*cap(inc.Holds) + perLock*cap(inc.Locks)
+		n += perIncident + perWait*cap(inc.Waits) + perHold*cap(inc.Holds) + perLock*cap(inc.Locks) +
+			perActivity*(len(inc.activities)+len(inc.activitiesBy))
 	}
 	return n
 }

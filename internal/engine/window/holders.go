@@ -4,6 +4,7 @@
 package window
 
 import (
+	"iter"
 	"sort"
 	"time"
 
@@ -260,6 +261,21 @@ func (w *Window) holdsBefore(id jvmthread.LockID, end jvmthread.Time) int {
 func (w *Window) During(id jvmthread.ThreadID, all *Activities, from, to jvmthread.Time) {
 	if l := w.lane(id); l != nil {
 		l.during(all, from, to)
+	}
+}
+
+// IntervalsOf returns the intervals of a thread that overlap [from, to), in order.
+func (w *Window) IntervalsOf(id jvmthread.ThreadID, from, to jvmthread.Time) iter.Seq[jvmthread.Interval] {
+	return func(yield func(jvmthread.Interval) bool) {
+		l := w.lane(id)
+		if l == nil {
+			return
+		}
+		for i := l.at(from); i < l.Intervals.Len() && l.Intervals.Start(i) < to; i++ {
+			if !yield(l.Intervals.At(i)) {
+				return
+			}
+		}
 	}
 }
 
