@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"testing"
 
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
