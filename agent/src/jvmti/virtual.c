@@ -196,7 +196,7 @@ static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope) 
     weft_stay_mounted(env, &self->entering_stay, scope->subject, self->unmounts);
     weft_stay_mounted(env, &self->waiting_stay, scope->subject, self->unmounts);
     if (self->unmounted == scope->subject && self->waited_for != 0 && weft_at_monitor(env)) {
-        self->waiting.kind = self->waited_for; // the unmount failed: the call goes on here
+        self->waiting.kind = self->waited_for; // the unmount failed: the call continues here
     }
     self->unmounted = 0;
     record_mount_change(scope, WEFT_EV_MOUNT);

@@ -37,7 +37,7 @@ func run() error {
 	intervals := flag.Int("intervals", 0, "add a session with 500 threads and about this many intervals")
 	virtual := flag.Int("virtual", 0, "add two sessions with this many virtual threads: short ones, and ones that wait all the time")
 	maxBytes := flag.Int64("max-bytes", store.DefaultMaxBytes, "size limit of the store")
-	withLive := flag.Bool("live", true, "add a session that goes on")
+	withLive := flag.Bool("live", true, "add a session that continues")
 	more := flag.Int("more", 0, "add this many finished sessions")
 	pathIntervals := flag.Int("path-intervals", 0, "maximum number of intervals for a critical path (0 for the default)")
 	traceURL := flag.String("trace-url", "http://localhost:16686/trace/{trace_id}?uiFind={span_id}", "template for links to traces")
