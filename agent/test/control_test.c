@@ -5,6 +5,7 @@
 // real sender.
 
 #include "options/settings.h"
+#include "record/found.h"
 #include "send/control.h"
 #include "send/findings.h"
 #include "sending.h"
@@ -250,10 +251,48 @@ TEST(found) {
     CHECK_INT(server.witness.found, put);
 }
 
+// A finding about a virtual thread is sent as long as the thread is where it was found: it is not
+// mounted, and there was no blackout.
+TEST(found_virtual) {
+    pthread_t thread;
+    start_server(&thread);
+    start_controlled(64U << 20, 8U << 20);
+    uint64_t put = 0;
+    for (int i = 0; i < 20; i++) {
+        struct weft_finding *list = calloc(4, sizeof *list);
+        for (uint64_t id = 5; id < 9; id++) {
+            list[id - 5] = (struct weft_finding){
+                .thread = id,
+                .is_virtual = true,
+                .record = {.time = weft_clock(),
+                           .kind = WEFT_EV_PARK,
+                           .flags = WEFT_FLAG_SNAPSHOT | WEFT_FLAG_VIRTUAL}};
+            CHECK(weft_found_note(id) && weft_found_note(id) && weft_found_is(id));
+        }
+        CHECK_INT(atomic_load(&weft_found_count), 4);
+        CHECK(weft_found_forget(6) != 0);
+        CHECK(weft_found_forget(6) == 0);
+        struct weft_look *looks;
+        size_t count;
+        weft_findings_post(list, 4);
+        while (!weft_findings_look(weft_sender_wake, &looks, &count)) { // a pass after the post
+        }
+        free(looks);
+        put += 3;
+    }
+    atomic_fetch_add(&weft_blackouts, 1);
+    CHECK(!weft_found_is(5));
+    weft_found_sweep();
+    CHECK(!weft_found_any());
+    finish_after(thread, put);
+    CHECK_INT(server.witness.found, put);
+}
+
 static const struct scenario scenarios[] = {
     {"controlled", controlled}, {"mangled", mangled}, {"minimum", minimum},
     {"held_over", held_over},   {"looked", looked},   {"forgotten", forgotten},
     {"relieved", relieved},     {"found", found},
+    {"found_virtual", found_virtual},
 };
 
 int main(int argc, char **argv) {

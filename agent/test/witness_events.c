@@ -94,9 +94,9 @@ static void print_event(struct witness *w, const struct witness_thread *t, unsig
                 stack == 0 ? "-" : w->stack_texts[stack]);
         return;
     }
-    fprintf(w->print, "%lld %s %s %s %s%s%s%s%s\n", (long long)t->last, t->name, witness_kind(kind),
+    fprintf(w->print, "%lld %s %s %s %s%s%s%s%s%s\n", (long long)t->last, t->name, witness_kind(kind),
             class_name, peer_name, (flags & 1U) != 0 ? " timedOut" : "",
-            (flags & 2U) != 0 ? " interrupted" : "", (flags & 32U) != 0 ? " pinned" : "",
+            (flags & 2U) != 0 ? " interrupted" : "", (flags & 8U) != 0 ? " snapshot" : "", (flags & 32U) != 0 ? " pinned" : "",
             (flags & 64U) != 0 ? " virtualPeer" : "");
 }
 

@@ -9,6 +9,7 @@
 #include "hotspot/jvm.h"
 #include "jvmti/management.h"
 #include "jvmti/parks.h"
+#include "jvmti/virtual_snapshot.h"
 #include "jvmti/watch.h"
 #include "options/settings.h"
 #include "record/identity.h"
@@ -111,8 +112,11 @@ static void find_monitors(JNIEnv *env, struct candidate *list, jint count) {
     free(infos);
 }
 
-static void post(struct candidate *list, jint count, int64_t time) {
-    struct weft_finding *found = calloc((size_t)count + 1, sizeof *found);
+// With the virtual threads, whose findings have their own times.
+static void post(JNIEnv *env, struct candidate *list, jint count, int64_t time) {
+    struct weft_finding *virtual = NULL;
+    size_t virtual_count = weft_virtual_snapshot(env, &virtual);
+    struct weft_finding *found = calloc((size_t)count + virtual_count + 1, sizeof *found);
     size_t posted = 0;
     for (jint i = 0; found != NULL && i < count; i++) {
         if (list[i].waits) {
@@ -120,6 +124,11 @@ static void post(struct candidate *list, jint count, int64_t time) {
             found[posted++] = list[i].finding;
         }
     }
+    if (found != NULL && virtual_count > 0) {
+        memcpy(found + posted, virtual, virtual_count * sizeof *found);
+        posted += virtual_count;
+    }
+    free(virtual);
     weft_findings_post(found, posted);
     weft_sender_wake();
 }
@@ -161,7 +170,7 @@ static bool look_at_all(JNIEnv *env, jthread self, jthread *threads, jint count)
         }
     }
     bool watching = weft_watch_end();
-    post(list, count, time);
+    post(env, list, count, time);
     free(looks);
     free(list);
     return watching;

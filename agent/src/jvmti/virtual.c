@@ -20,6 +20,7 @@
 #include "jvmti/returns.h"
 #include "options/settings.h"
 #include "record/context.h"
+#include "record/found.h"
 #include "record/record.h"
 #include "record/roster.h"
 #include "record/self.h"
@@ -43,6 +44,7 @@ static _Atomic uint64_t parked[PARKED_SLOTS];
 
 static bool prepared;
 static atomic_bool recorded; // by the session; mounts may be followed without one
+static atomic_bool follows;  // mounts are recorded, too
 
 // What shows why a virtual thread unmounts. It is looked up when the first one does: earlier,
 // looking would initialize VirtualThread, with 200 more classes, in programs without such threads.
@@ -159,7 +161,8 @@ static const struct reasons *find_reasons(JNIEnv *env, jthread thread) {
     return &reasons;
 }
 
-static void record_unmount(JNIEnv *env, jthread thread, struct weft_scope *scope) {
+static void record_unmount(JNIEnv *env, jthread thread, struct weft_scope *scope, uint64_t found) {
+    (void)found;
     const struct reasons *known = find_reasons(env, thread);
     jint why = known->state == NULL ? 0 : (*env)->GetIntField(env, thread, known->state);
     if (weft_settings_wanted(WEFT_EV_PARK) && why != 0 &&
@@ -191,7 +194,8 @@ static bool is_interrupted(JNIEnv *env, jthread thread) {
     return field != NULL && (*env)->GetBooleanField(env, thread, field) == JNI_TRUE;
 }
 
-static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope) {
+// Found: the entry of a thread that a snapshot found parked; 0: none.
+static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope, uint64_t found) {
     struct weft_self *self = scope->self;
     weft_stay_mounted(env, &self->entering_stay, scope->subject, self->unmounts);
     weft_stay_mounted(env, &self->waiting_stay, scope->subject, self->unmounts);
@@ -201,6 +205,7 @@ static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope) 
     self->unmounted = 0;
     record_mount_change(scope, WEFT_EV_MOUNT);
     uint64_t entry = forget_parked(scope->subject);
+    entry = entry != 0 ? entry : found;
     if (entry != 0) {
         // During a blackout the thread may have continued and parked again.
         bool known = weft_by_id_era_of(entry) == weft_by_id_era();
@@ -215,14 +220,14 @@ static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope) 
     }
 }
 
-typedef void recorder(JNIEnv *env, jthread thread, struct weft_scope *scope);
+typedef void recorder(JNIEnv *env, jthread thread, struct weft_scope *scope, uint64_t found);
 
-static void on_extension(JNIEnv *env, jthread thread, recorder *record) {
+static void on_extension(JNIEnv *env, jthread thread, recorder *record, uint64_t found) {
     struct weft_scope scope;
     if (atomic_load_explicit(&recorded, memory_order_relaxed) &&
         weft_self_enter(env, thread, &scope)) {
         if (scope.subject != 0) {
-            record(env, thread, &scope);
+            record(env, thread, &scope, found);
         }
         weft_self_leave(&scope);
     }
@@ -246,7 +251,7 @@ static void JNICALL on_mount(jvmtiEnv *ti, ...) {
     if (weft_thread_context_enabled()) {
         weft_context_mounted(id);
     }
-    on_extension(env, thread, record_mount);
+    on_extension(env, thread, record_mount, weft_found_any() ? weft_found_forget(id) : 0);
 }
 
 static void JNICALL on_unmount(jvmtiEnv *ti, ...) {
@@ -256,7 +261,7 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...) {
     jthread thread = va_arg(arguments, jthread);
     va_end(arguments);
     weft_self_unmounted();
-    on_extension(env, thread, record_unmount);
+    on_extension(env, thread, record_unmount, 0);
     weft_context_unmounted();
 }
 
@@ -306,9 +311,10 @@ static bool enable(jvmtiEnv *ti) {
     weft_roster_virtual_ends(true);
     bool ok = switch_ends(ti, JVMTI_ENABLE);
     atomic_store(&recorded, true);
-    bool follows = switch_mounts(ti, JVMTI_ENABLE);
-    weft_stay_follow(follows);
-    if (follows) {
+    bool are_followed = switch_mounts(ti, JVMTI_ENABLE);
+    atomic_store(&follows, are_followed);
+    weft_stay_follow(are_followed);
+    if (are_followed) {
         weft_thread_context_follow_virtual();
     } else {
         weft_notices_raise(WEFT_NOTICE_NO_MOUNTS);
@@ -320,8 +326,13 @@ static bool disable(jvmtiEnv *ti) {
     weft_roster_virtual_ends(false);
     bool ok = switch_ends(ti, JVMTI_DISABLE);
     atomic_store(&recorded, false);
+    atomic_store(&follows, false);
     weft_stay_follow(false);
     return (!weft_thread_context_leave_virtual() || switch_mounts(ti, JVMTI_DISABLE)) && ok;
+}
+
+bool weft_virtual_follows(void) {
+    return atomic_load_explicit(&follows, memory_order_relaxed);
 }
 
 bool weft_virtual_switch(jvmtiEnv *ti, jvmtiEventMode mode, bool are_wanted) {

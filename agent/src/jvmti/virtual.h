@@ -16,6 +16,9 @@
 // Sets the given callbacks and those for virtual threads.
 bool weft_virtual_set_callbacks(jvmtiEnv *ti, const jvmtiEventCallbacks *others);
 
+// Whether the parks and mounts of virtual threads are recorded.
+bool weft_virtual_follows(void);
+
 // Enables or disables the events, if they are wanted and the JVM supports them. False if the JVM
 // fails to do so. Once threads publish their spans (record/thread_context.h), mounts are followed
 // as long as the JVM runs, because a carrier would otherwise keep the span of another thread.

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "options/settings.h"
+#include "record/found.h"
 #include "record/min_duration.h"
 #include "record/roster.h"
 
@@ -47,6 +48,24 @@ static int by_thread_and_time(const void *left, const void *right) {
         return a->record.time < b->record.time ? -1 : 1;
     }
     return a->order < b->order ? -1 : 1;
+}
+
+// Takes findings about virtual threads. All buffers were looked at, so a thread that is still where
+// it was found has written nothing younger.
+static void take_found(struct weft_drain *d) {
+    const struct weft_findings *findings = &d->merge.findings;
+    for (size_t i = 0; i < findings->count; i++) {
+        struct weft_finding *f = &findings->list[i];
+        if (f->is_virtual && f->position == 0 && weft_found_is(f->thread)) {
+            if (f->record.time < d->batch.watermark) {
+                f->record.time = d->batch.watermark;
+            }
+            keep_virtual(d, f->thread, &f->record); // without room: a finding is no event
+        }
+        if (f->is_virtual) {
+            f->position = UINT64_MAX; // use it only once
+        }
+    }
 }
 
 // Moves the records of virtual threads before a time into batches. False if some did not fit.
@@ -300,6 +319,7 @@ static bool take_all(struct weft_drain *d, size_t *total) {
     }
     d->buffer_count = kept;
     d->looked = now;
+    take_found(d);
     all = all && weft_snapshot_merge_silent(&d->merge, total);
     weft_findings_end(&d->merge.findings, all);
     if (all) {

@@ -7,7 +7,7 @@
 // That position is the end of the thread's history when the snapshot began. The sender, which reads
 // all histories, reports it (a look), and accepts the finding only if the thread has written
 // nothing since. The thread was then in that state all the time, and the time of the finding lies
-// between its previous and its next event.
+// between its previous and its next event. For virtual threads, see record/found.h.
 
 #pragma once
 
@@ -29,6 +29,7 @@ struct weft_look {
 struct weft_finding {
     uint64_t thread;
     uint64_t position; // the end of its history at the look
+    bool is_virtual;   // instead, record/found.h says whether it is still valid
     struct weft_record record;
 };
 

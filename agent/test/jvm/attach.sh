@@ -90,6 +90,45 @@ attached() {
     grep -v '^WARNING: ' "$work/err" && bad "something on standard error"
 }
 
+# Virtual threads that parked before the attach are in the snapshot, and each goes on when it is mounted. Of threads that never stop to
+# park for a moment, none is found parked after it has gone on.
+attached_virtual() { # threads in each way, flags
+    [ "$major" -lt 21 ] && return
+    stuck=$1
+    shift
+    section "attach to $stuck virtual threads in each wait $*"
+    start_waiting stuck "$@" -cp "$classes" StuckVirtual $stuck
+    for round in 1 2; do
+        listen events=1
+        attach endpoint=unix://"$sock" service=jvmtest pool=256m exit-wait=60s || bad "attach: $(cat "$work/report")"
+        [ $round = 1 ] || commanded free
+        detach
+        heard
+        cp "$work/seen" /tmp/tc/seen.$major.$round
+        sort -s -n -k 1,1 "$work/seen" | grep -E '^[0-9]+ .* (park|unparked) ' >"$work/parks"
+        for found in 'locked-[0-9]* park java.util.concurrent.locks.ReentrantLock\$NonfairSync main' 'asleep-[0-9]* park' \
+            'park java.util.concurrent.CountDownLatch\$Sync'; do
+            [ "$(grep "$found.* snapshot$" "$work/parks" | wc -l)" = "$stuck" ] || bad "$(grep -c "$found.* snapshot$" "$work/parks") found: $found"
+        done
+        went_on=$(((round - 1) * stuck))
+        [ "$(grep -c 'asleep-[0-9]* unparked .* interrupted$' "$work/parks")" = $went_on ] || bad "not $went_on interrupted"
+        awk '$2 ~ /^(locked|asleep|restless)-/ {
+                if ($3 == "unparked") { went += parked[$2] && found[$2]; parked[$2] = found[$2] = 0; next }
+                twice += parked[$2] && !/ snapshot$/
+                parked[$2] = 1
+                found[$2] = found[$2] || / snapshot$/
+            } END { print twice + 0, went + 0 }' "$work/parks" >"$work/order"
+        read -r twice went <"$work/order"
+        [ "$twice" = 0 ] || bad "$twice times a thread parked that was parked"
+        [ "$went" -ge $((2 * went_on)) ] || bad "$went of the threads that were found went on, not $((2 * went_on))"
+    done
+    echo end >&9
+    exec 9>&-
+    wait $runner || bad "the JVM exited with $?"
+    [ "$(tr '\n' ' ' <"$work/out")" = "stuck free " ] || bad "output: $(cat "$work/out")"
+    grep -v '^WARNING: ' "$work/err" && bad "something on standard error"
+}
+
 # Attach prints where events go, or why they do not.
 reported_connection() {
     section "attach prints where events go"

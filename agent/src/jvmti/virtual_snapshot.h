@@ -1,0 +1,19 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finds the virtual threads that are parked, for a snapshot. The JVM lists platform threads only;
+// the JDK knows the virtual ones in its thread containers.
+
+#pragma once
+
+#include <jvmti.h>
+#include <stddef.h>
+
+#include "send/findings.h"
+
+// At most so many virtual threads are looked at.
+enum { WEFT_VIRTUAL_SNAPSHOT_MAX = 10000 };
+
+// Returns how many were found; the caller frees the list. Runs Java code if there are carriers.
+// Each look at a thread delays mounts and unmounts as long as it takes, some ten microseconds.
+size_t weft_virtual_snapshot(JNIEnv *env, struct weft_finding **list);
