@@ -261,12 +261,12 @@ TEST(found_virtual) {
     for (int i = 0; i < 20; i++) {
         struct weft_finding *list = calloc(4, sizeof *list);
         for (uint64_t id = 5; id < 9; id++) {
-            list[id - 5] = (struct weft_finding){
-                .thread = id,
-                .is_virtual = true,
-                .record = {.time = weft_clock(),
-                           .kind = WEFT_EV_PARK,
-                           .flags = WEFT_FLAG_SNAPSHOT | WEFT_FLAG_VIRTUAL}};
+            list[id - 5] =
+                (struct weft_finding){.thread = id,
+                                      .is_virtual = true,
+                                      .record = {.time = weft_clock(),
+                                                 .kind = WEFT_EV_PARK,
+                                                 .flags = WEFT_FLAG_SNAPSHOT | WEFT_FLAG_VIRTUAL}};
             CHECK(weft_found_note(id) && weft_found_note(id) && weft_found_is(id));
         }
         CHECK_INT(atomic_load(&weft_found_count), 4);
@@ -291,8 +291,7 @@ TEST(found_virtual) {
 static const struct scenario scenarios[] = {
     {"controlled", controlled}, {"mangled", mangled}, {"minimum", minimum},
     {"held_over", held_over},   {"looked", looked},   {"forgotten", forgotten},
-    {"relieved", relieved},     {"found", found},
-    {"found_virtual", found_virtual},
+    {"relieved", relieved},     {"found", found},     {"found_virtual", found_virtual},
 };
 
 int main(int argc, char **argv) {

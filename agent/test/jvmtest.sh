@@ -99,7 +99,7 @@ some() {
     exact
     [ -x "$java.aarch64" ] || pinned -Xcheck:jni # its library is for this processor
     running
-    attached_virtual 100 -Xcheck:jni
+    attached_virtual 50 -Xcheck:jni
     [ "$major" -lt 21 ] || [ -x "$java.aarch64" ] || torture
 }
 
@@ -180,7 +180,7 @@ all() {
     exact
     pinned -Xcheck:jni
     running
-    attached_virtual 500 -Xcheck:jni
+    attached_virtual 50 -Xcheck:jni
     [ "$major" -lt 21 ] || torture
     layout
     lacking

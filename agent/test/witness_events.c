@@ -94,10 +94,10 @@ static void print_event(struct witness *w, const struct witness_thread *t, unsig
                 stack == 0 ? "-" : w->stack_texts[stack]);
         return;
     }
-    fprintf(w->print, "%lld %s %s %s %s%s%s%s%s%s\n", (long long)t->last, t->name, witness_kind(kind),
-            class_name, peer_name, (flags & 1U) != 0 ? " timedOut" : "",
-            (flags & 2U) != 0 ? " interrupted" : "", (flags & 8U) != 0 ? " snapshot" : "", (flags & 32U) != 0 ? " pinned" : "",
-            (flags & 64U) != 0 ? " virtualPeer" : "");
+    fprintf(w->print, "%lld %s %s %s %s%s%s%s%s%s\n", (long long)t->last, t->name,
+            witness_kind(kind), class_name, peer_name, (flags & 1U) != 0 ? " timedOut" : "",
+            (flags & 2U) != 0 ? " interrupted" : "", (flags & 8U) != 0 ? " snapshot" : "",
+            (flags & 32U) != 0 ? " pinned" : "", (flags & 64U) != 0 ? " virtualPeer" : "");
 }
 
 // What a thread may do next. After a gap or a snapshot this is unknown: snapshots have their own

@@ -9,32 +9,49 @@
 #include "hotspot/jvm.h"
 #include "jvmti/parks.h"
 #include "jvmti/virtual.h"
-#include "jvmti/watch.h"
 #include "options/settings.h"
 #include "record/found.h"
 #include "record/identity.h"
+#include "record/roster.h"
 #include "record/stacks.h"
-#include "record/thread_info.h"
 #include "wire/clock.h"
+#include "wire/names.h"
 
 // Containers may be nested: that of an executor or scope is a child of the one in which it opened.
 enum { MAX_NESTING = 64, LOCAL_REFERENCES = 16 };
 
+// Threads whose stacks are taken together, because each time the JVM first waits until no thread is
+// being mounted or unmounted, and then delays those that are to be.
+enum { AT_ONCE = 256 };
+
 struct search {
     jclass virtual;     // java.lang.VirtualThread
-    jfieldID carrier;   // VirtualThread.carrierThread; NULL while it is unmounted
+    jfieldID state;     // VirtualThread.state
+    jfieldID name;      // Thread.name
     jmethodID threads;  // ThreadContainer.threads
     jmethodID children; // ThreadContainer.children
     jmethodID limit;    // Stream.limit
     jmethodID to_array; // Stream.toArray
+    jint parked;        // state of an unmounted thread
+    jint timed_parked;  // 22 and later
     struct weft_finding *list;
-    size_t count;
-    jlong left; // threads that may yet be looked at
+    size_t count;             // those that are to be posted; after them, the waiting ones
+    jthread waiting[AT_ONCE]; // for their stacks
+    jint waiting_count;
+    jlong left;    // threads that may yet be looked at
+    int64_t until; // by weft_clock; 0: not begun
 };
 
 static jmethodID method(JNIEnv *env, jclass class, const char *name, const char *signature) {
     jmethodID id = class == NULL ? NULL : (*env)->GetMethodID(env, class, name, signature);
     return weft_jvm_clear_exception(env) ? NULL : id;
+}
+
+static jint constant(JNIEnv *env, jclass class, const char *name) {
+    jfieldID field = (*env)->GetStaticFieldID(env, class, name, "I");
+    return weft_jvm_clear_exception(env) || field == NULL
+               ? 0
+               : (*env)->GetStaticIntField(env, class, field);
 }
 
 // Returns the outermost container; NULL if something is not as known.
@@ -51,10 +68,14 @@ static jobject prepare(JNIEnv *env, struct search *s) {
         s->limit == NULL || s->to_array == NULL) {
         return NULL;
     }
-    s->carrier = weft_jvm_field(env, s->virtual, "carrierThread", "Ljava/lang/Thread;");
+    s->state = weft_jvm_field(env, s->virtual, "state", "I");
+    s->name = weft_jvm_field(env, weft_jvm.thread, "name", "Ljava/lang/String;");
+    s->parked = constant(env, s->virtual, "PARKED");
+    s->timed_parked = constant(env, s->virtual, "TIMED_PARKED");
     jmethodID root =
         (*env)->GetStaticMethodID(env, containers, "root", "()Ljdk/internal/vm/ThreadContainer;");
-    if (weft_jvm_clear_exception(env) || root == NULL || s->carrier == NULL) {
+    if (weft_jvm_clear_exception(env) || root == NULL || s->state == NULL || s->parked == 0 ||
+        s->name == NULL) {
         return NULL;
     }
     jobject outermost = (*env)->CallStaticObjectMethod(env, containers, root);
@@ -75,57 +96,96 @@ static jobjectArray list_of(JNIEnv *env, const struct search *s, jobject contain
     return weft_jvm_clear_exception(env) ? NULL : all;
 }
 
-static bool is_unmounted(JNIEnv *env, const struct search *s, jthread thread) {
-    jobject carrier = (*env)->GetObjectField(env, thread, s->carrier);
-    (*env)->DeleteLocalRef(env, carrier);
-    return carrier == NULL;
+// These fields are read without JVMTI, for which the JVM delays mounts and unmounts.
+static bool is_parked(JNIEnv *env, const struct search *s, jthread thread) {
+    jint state = (*env)->GetIntField(env, thread, s->state);
+    return state != 0 && (state == s->parked || state == s->timed_parked);
 }
 
-// Describes the park of a thread that was noted. False if it does not park.
-static bool describe(JNIEnv *env, const struct search *s, jthread thread, struct weft_record *r) {
-    jint state = 0;
-    *r = (struct weft_record){
-        .kind = WEFT_EV_PARK, .flags = WEFT_FLAG_SNAPSHOT | WEFT_FLAG_VIRTUAL, .time = weft_clock()};
-    if (!is_unmounted(env, s, thread) ||
-        (*weft_jvm.ti)->GetThreadState(weft_jvm.ti, thread, &state) != JVMTI_ERROR_NONE ||
-        weft_watch_kind(state) != WEFT_EV_PARK) {
-        return false;
+static void announce(JNIEnv *env, const struct search *s, jthread thread, uint64_t id) {
+    jstring name = (*env)->GetObjectField(env, thread, s->name);
+    size_t length = name == NULL ? 0 : (size_t)(*env)->GetStringUTFLength(env, name);
+    char *text = calloc(1, length + 1);
+    if (text != NULL && length > 0) {
+        (*env)->GetStringUTFRegion(env, name, 0, (*env)->GetStringLength(env, name), text);
+        weft_names_utf8(text);
     }
-    weft_parks_describe_blocker(env, thread, r, true);
-    r->stack = weft_stacks_of(env, thread, weft_settings_depth(WEFT_PLACE_PARK));
-    return weft_identity_class_wanted(r->class_id);
+    weft_roster_announce(id, WEFT_THREAD_VIRTUAL | WEFT_THREAD_DAEMON, text, "VirtualThreads");
+    free(text);
+    (*env)->DeleteLocalRef(env, name);
 }
 
 static void look_at(JNIEnv *env, struct search *s, jthread thread) {
-    struct weft_finding *f = &s->list[s->count];
-    if (!(*env)->IsInstanceOf(env, thread, s->virtual) || !is_unmounted(env, s, thread)) {
+    uint64_t id = weft_jvm_thread_id(env, thread);
+    struct weft_record r = {.kind = WEFT_EV_PARK, .flags = WEFT_FLAG_SNAPSHOT | WEFT_FLAG_VIRTUAL};
+    if (!is_parked(env, s, thread) || !weft_found_note(id)) {
         return;
     }
-    *f = (struct weft_finding){.thread = weft_jvm_thread_id(env, thread), .is_virtual = true};
-    if (!weft_found_note(f->thread)) {
+    if (!is_parked(env, s, thread)) { // it continued before it was noted
+        weft_found_forget(id);
         return;
     }
-    bool parks = describe(env, s, thread, &f->record);
-    if (!parks) {
-        weft_found_forget(f->thread);
-    } else if (weft_found_is(f->thread)) {
-        weft_thread_info_announce(env, thread, f->thread, true);
-        s->count++;
+    r.time = weft_clock(); // after the thread recorded this park itself, if it did
+    weft_parks_describe_blocker(env, thread, &r, true);
+    s->list[s->count + (size_t)s->waiting_count] =
+        (struct weft_finding){.thread = id, .is_virtual = true, .record = r};
+    s->waiting[s->waiting_count++] = (*env)->NewLocalRef(env, thread);
+}
+
+// Takes the stacks of the waiting threads, and keeps those that were parked all the time.
+static void take_stacks(JNIEnv *env, struct search *s) {
+    int depth = weft_settings_depth(WEFT_PLACE_PARK);
+    jvmtiStackInfo *infos = NULL;
+    if (s->waiting_count == 0) {
+        return;
     }
+    if (depth > 0 && (*weft_jvm.ti)
+                             ->GetThreadListStackTraces(weft_jvm.ti, s->waiting_count, s->waiting,
+                                                        depth + 1, &infos) != JVMTI_ERROR_NONE) {
+        infos = NULL;
+    }
+    struct weft_finding *all = &s->list[s->count];
+    for (jint i = 0; i < s->waiting_count; i++) {
+        struct weft_record *r = &all[i].record;
+        if (weft_found_is(all[i].thread) && weft_identity_class_wanted(r->class_id)) {
+            if (infos != NULL) {
+                r->stack =
+                    weft_stacks_of_frames(env, infos[i].frame_buffer, infos[i].frame_count, depth);
+            }
+            announce(env, s, s->waiting[i], all[i].thread);
+            s->list[s->count++] = all[i];
+        }
+        (*env)->DeleteLocalRef(env, s->waiting[i]);
+    }
+    s->waiting_count = 0;
+    weft_jvm_deallocate(infos);
+}
+
+static bool may_look(const struct search *s) {
+    return s->left > 0 && weft_clock() < s->until;
 }
 
 static void visit(JNIEnv *env, struct search *s, jobject container, int nesting) {
     jobjectArray threads = list_of(env, s, container, s->threads);
     jsize count = threads == NULL ? 0 : (*env)->GetArrayLength(env, threads);
-    for (jsize i = 0; i < count && s->left > 0; i++, s->left--) {
-        jobject thread = (*env)->GetObjectArrayElement(env, threads, i);
-        look_at(env, s, thread);
-        (*env)->DeleteLocalRef(env, thread);
+    if (s->until == 0) { // not before: the first list loads classes
+        s->until = weft_clock() + (int64_t)WEFT_VIRTUAL_SNAPSHOT_MS * 1000000;
     }
+    for (jsize i = 0; i < count && may_look(s); i++, s->left--) {
+        jobject thread = (*env)->GetObjectArrayElement(env, threads, i);
+        if ((*env)->IsInstanceOf(env, thread, s->virtual)) {
+            look_at(env, s, thread);
+        }
+        (*env)->DeleteLocalRef(env, thread);
+        if (s->waiting_count == AT_ONCE) {
+            take_stacks(env, s);
+        }
+    }
+    take_stacks(env, s);
     jobjectArray children = list_of(env, s, container, s->children);
     count = children == NULL || nesting == MAX_NESTING ? 0 : (*env)->GetArrayLength(env, children);
-    for (jsize i = 0; i < count && s->left > 0; i++) {
-        if ((*env)->PushLocalFrame(env, LOCAL_REFERENCES) == JNI_OK) {
+    for (jsize i = 0; i < count && may_look(s); i++) {
+        if ((*env)->PushLocalFrame(env, LOCAL_REFERENCES + AT_ONCE) == JNI_OK) {
             visit(env, s, (*env)->GetObjectArrayElement(env, children, i), nesting + 1);
             (*env)->PopLocalFrame(env, NULL);
         } else {
@@ -140,7 +200,7 @@ size_t weft_virtual_snapshot(JNIEnv *env, struct weft_finding **list) {
     // Without a carrier there was no virtual thread yet, and the classes would be loaded in vain.
     if (!weft_virtual_follows() || !weft_settings_wanted(WEFT_EV_PARK) ||
         weft_jvm_loaded(env, &weft_jvm.carrier) == NULL ||
-        (*env)->PushLocalFrame(env, LOCAL_REFERENCES) != JNI_OK) {
+        (*env)->PushLocalFrame(env, LOCAL_REFERENCES + AT_ONCE) != JNI_OK) {
         weft_jvm_clear_exception(env);
         return 0;
     }

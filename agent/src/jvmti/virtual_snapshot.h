@@ -11,9 +11,9 @@
 
 #include "send/findings.h"
 
-// At most so many virtual threads are looked at.
-enum { WEFT_VIRTUAL_SNAPSHOT_MAX = 10000 };
+// At most so many virtual threads are looked at, for so long: to take stacks, the JVM delays mounts
+// and unmounts.
+enum { WEFT_VIRTUAL_SNAPSHOT_MAX = 10000, WEFT_VIRTUAL_SNAPSHOT_MS = 300 };
 
 // Returns how many were found; the caller frees the list. Runs Java code if there are carriers.
-// Each look at a thread delays mounts and unmounts as long as it takes, some ten microseconds.
 size_t weft_virtual_snapshot(JNIEnv *env, struct weft_finding **list);

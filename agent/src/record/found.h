@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Virtual threads that a snapshot found parked. Their records are in the buffers of their carriers,
-// so a position in a buffer does not show whether such a thread has gone on since, as it does for
+// so a position in a buffer does not show whether such a thread has continued since, as it does for
 // platform threads. Instead, the snapshot notes the thread before it looks, and the thread removes
 // itself when it is mounted, before it reads the clock: as long as it is here, all that it records
 // is older than what the snapshot saw, or younger than now.

@@ -89,7 +89,6 @@ uint32_t weft_stacks_resolved(JNIEnv *env, int depth) {
 
 uint32_t weft_stacks_of(JNIEnv *env, jthread thread, int depth) {
     jvmtiFrameInfo raw[WEFT_MAX_DEPTH + 1];
-    struct weft_frame frames[WEFT_MAX_DEPTH];
     jint count = 0;
     // One more frame than requested shows whether the stack is truncated.
     if (depth <= 0 ||
@@ -97,6 +96,11 @@ uint32_t weft_stacks_of(JNIEnv *env, jthread thread, int depth) {
             JVMTI_ERROR_NONE) {
         return 0;
     }
+    return weft_stacks_of_frames(env, raw, count, depth);
+}
+
+uint32_t weft_stacks_of_frames(JNIEnv *env, const jvmtiFrameInfo *raw, jint count, int depth) {
+    struct weft_frame frames[WEFT_MAX_DEPTH];
     bool truncated = count > depth;
     if (truncated) {
         count = depth;

@@ -26,3 +26,6 @@ uint32_t weft_stacks_resolved(JNIEnv *env, int depth);
 
 // The same for any thread.
 uint32_t weft_stacks_of(JNIEnv *env, jthread thread, int depth);
+
+// The same for frames that JVMTI returned, at most one more than the depth.
+uint32_t weft_stacks_of_frames(JNIEnv *env, const jvmtiFrameInfo *raw, jint count, int depth);

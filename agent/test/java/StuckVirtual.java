@@ -38,7 +38,7 @@ public class StuckVirtual {
         try {
             Thread.sleep(86_400_000);
         } catch (InterruptedException expected) {
-            // it is to go on
+            // the end of the sleep
         }
     }
 
@@ -51,7 +51,7 @@ public class StuckVirtual {
     }
 
     private static void restless() {
-        while (!over) LockSupport.parkNanos(100_000);
+        while (!over) LockSupport.parkNanos(1_000_000);
     }
 
     public static void main(String[] args) throws Exception {

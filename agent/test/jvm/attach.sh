@@ -90,8 +90,8 @@ attached() {
     grep -v '^WARNING: ' "$work/err" && bad "something on standard error"
 }
 
-# Virtual threads that parked before the attach are in the snapshot, and each goes on when it is mounted. Of threads that never stop to
-# park for a moment, none is found parked after it has gone on.
+# Virtual threads that parked before the attach are in the snapshot, and each continues when it is mounted. Of threads that park again and
+# again, none is found parked after it has continued.
 attached_virtual() { # threads in each way, flags
     [ "$major" -lt 21 ] && return
     stuck=$1
@@ -104,23 +104,22 @@ attached_virtual() { # threads in each way, flags
         [ $round = 1 ] || commanded free
         detach
         heard
-        cp "$work/seen" /tmp/tc/seen.$major.$round
         sort -s -n -k 1,1 "$work/seen" | grep -E '^[0-9]+ .* (park|unparked) ' >"$work/parks"
         for found in 'locked-[0-9]* park java.util.concurrent.locks.ReentrantLock\$NonfairSync main' 'asleep-[0-9]* park' \
             'park java.util.concurrent.CountDownLatch\$Sync'; do
             [ "$(grep "$found.* snapshot$" "$work/parks" | wc -l)" = "$stuck" ] || bad "$(grep -c "$found.* snapshot$" "$work/parks") found: $found"
         done
-        went_on=$(((round - 1) * stuck))
-        [ "$(grep -c 'asleep-[0-9]* unparked .* interrupted$' "$work/parks")" = $went_on ] || bad "not $went_on interrupted"
+        ended=$(((round - 1) * stuck))
+        [ "$(grep -c 'asleep-[0-9]* unparked .* interrupted$' "$work/parks")" = $ended ] || bad "not $ended interrupted"
         awk '$2 ~ /^(locked|asleep|restless)-/ {
-                if ($3 == "unparked") { went += parked[$2] && found[$2]; parked[$2] = found[$2] = 0; next }
+                if ($3 == "unparked") { continued += parked[$2] && found[$2]; parked[$2] = found[$2] = 0; next }
                 twice += parked[$2] && !/ snapshot$/
                 parked[$2] = 1
                 found[$2] = found[$2] || / snapshot$/
-            } END { print twice + 0, went + 0 }' "$work/parks" >"$work/order"
-        read -r twice went <"$work/order"
+            } END { print twice + 0, continued + 0 }' "$work/parks" >"$work/order"
+        read -r twice continued <"$work/order"
         [ "$twice" = 0 ] || bad "$twice times a thread parked that was parked"
-        [ "$went" -ge $((2 * went_on)) ] || bad "$went of the threads that were found went on, not $((2 * went_on))"
+        [ "$continued" -ge $((2 * ended)) ] || bad "$continued of the threads that were found continued, not $((2 * ended))"
     done
     echo end >&9
     exec 9>&-
