@@ -60,7 +60,7 @@ static void take_found(struct weft_drain *d) {
             if (f->record.time < d->batch.watermark) {
                 f->record.time = d->batch.watermark;
             }
-            keep_virtual(d, f->thread, &f->record); // without room: a finding is no event
+            keep_virtual(d, f->thread, &f->record); // if there is room
         }
         if (f->is_virtual) {
             f->position = UINT64_MAX; // use it only once
