@@ -86,6 +86,7 @@ export function useLoaded<T>(
     let abort = new AbortController();
     let timer = 0;
     now.start = () => {
+      if (latest.current.key !== key) return; // rendered for another key, whose effect is about to run
       abort = new AbortController();
       const {signal} = abort;
       const begun = latest.current.version;
@@ -115,8 +116,8 @@ export function useLoaded<T>(
       now.busy = false;
     };
   }, [key, kind]);
-  const latest = useRef({version, load});
-  latest.current = {version, load};
+  const latest = useRef({key, version, load});
+  latest.current = {key, version, load};
   useEffect(() => {
     const now = at.current;
     if (!now.busy && now.version !== version) now.start();
