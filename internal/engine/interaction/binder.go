@@ -45,18 +45,19 @@ func (c *cause) known() bool { return c.from.Seq != jvmthread.NoSeq }
 
 // Binder pairs causes and effects of one session. One goroutine owns it, the same that owns the Timeline.
 type Binder struct {
-	timeline   *timeline.Timeline
-	locks      map[jvmthread.LockID]*lock
-	recent     recent.Cache[jvmthread.LockID, *lock]
-	waits      []waiting                    // by the thread's slot
-	starts     map[jvmthread.ThreadID]cause // by the thread that was started
-	interrupts map[jvmthread.ThreadID]cause // by the thread that was interrupted
-	unparks    map[jvmthread.ThreadID]cause // by the thread that was unparked
-	bound      []jvmthread.Interaction      // by the current event
-	holds      []jvmthread.Hold             // ended, not taken yet
-	lost       []LostNotify                 // not taken yet
-	maxLocks   int
-	counters   Counters
+	timeline    *timeline.Timeline
+	locks       map[jvmthread.LockID]*lock
+	recent      recent.Cache[jvmthread.LockID, *lock]
+	waits       []waiting                    // by the thread's slot
+	starts      map[jvmthread.ThreadID]cause // by the thread that was started
+	interrupts  map[jvmthread.ThreadID]cause // by the thread that was interrupted
+	unparksSeen bool                         // of platform threads
+	unparks     map[jvmthread.ThreadID]cause // by the thread that was unparked
+	bound       []jvmthread.Interaction      // by the current event
+	holds       []jvmthread.Hold             // ended, not taken yet
+	lost        []LostNotify                 // not taken yet
+	maxLocks    int
+	counters    Counters
 }
 
 // New returns a Binder that reads the states of threads from the timeline.
@@ -222,9 +223,17 @@ func (b *Binder) unparked(ev *jvmthread.Event, th *timeline.Thread, closed *jvmt
 		if closed.Wait.Contended() {
 			b.counters.HandoffsUnbound++
 		}
+	case closed.Wait == jvmthread.WaitLock && b.wouldKnow(th): // it returned without an unpark, and tries again
+		b.counters.HandoffsUnbound++
 	case closed.Wait.Contended() && !b.got(ev, th, closed, cause{}):
 		b.counters.HandoffsUnbound++
 	}
+}
+
+// wouldKnow reports whether the unpark that ended a park would be known: of platform threads, all are if one is, unless events are missing. A
+// thread that is interrupted while it is about to park returns before the call of interrupt is seen, and perhaps once more from its next park.
+func (b *Binder) wouldKnow(th *timeline.Thread) bool {
+	return b.unparksSeen && !th.Virtual()
 }
 
 // returns reports whether the end of a wait gives the thread something that it returns unseen: a task, a permit or an object of a pool.
@@ -240,6 +249,7 @@ func expired(iv *jvmthread.Interval) bool {
 
 // gap drops the state of the thread, or of all threads.
 func (b *Binder) gap(th *timeline.Thread) {
+	b.unparksSeen = false // some may be missing
 	if th != nil {
 		b.dropShares(th)
 		me := b.waiting(th)

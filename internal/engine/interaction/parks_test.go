@@ -106,3 +106,38 @@ func TestParkOfUnknownTimeoutIsNoHandoff(t *testing.T) {
 		})
 	}
 }
+
+// A park of a platform thread that ended without an unpark is not a handoff if unparks are known: the thread was interrupted while it was about to
+// park, and the interrupt comes after.
+func TestParkWithoutUnparkIsNoHandoff(t *testing.T) {
+	const a, b jvmthread.ThreadID = 1, 2
+	sym := symbols.New(symbols.DefaultLimits())
+	lock := jvmthread.LockID{Class: sym.InternClass("java.util.concurrent.locks.ReentrantLock$NonfairSync"), Hash: 1}
+	unpark := jvmthread.Event{Time: 5, Thread: a, Kind: jvmthread.KindUnpark, Peer: b}
+	for _, test := range []struct {
+		name     string
+		before   jvmthread.Event
+		flags    jvmthread.Flags
+		handoffs int
+	}{
+		{"no unpark was seen", jvmthread.Event{Time: 5, Thread: a, Kind: jvmthread.KindYield}, 0, 1},
+		{"an unpark was seen", unpark, 0, 0},
+		{"a virtual thread", unpark, jvmthread.FlagVirtual, 1},
+		{"events are missing", jvmthread.Event{Time: 7, Thread: b, Kind: jvmthread.KindGap, Arg: 1}, 0, 1},
+	} {
+		e := engine.New(engine.DefaultConfig(), sym)
+		e.AddBatch(1, 0, 1000, []jvmthread.Event{
+			{Time: 1, Thread: a, Kind: jvmthread.KindThreadStart, Flags: test.flags},
+			{Time: 1, Thread: b, Kind: jvmthread.KindThreadStart},
+			test.before,
+			{Time: 10, Thread: a, Kind: jvmthread.KindPark, Lock: lock, Peer: b, Flags: test.flags},
+			{Time: 50, Thread: a, Kind: jvmthread.KindUnparked, Flags: test.flags},
+			{Time: 51, Thread: b, Kind: jvmthread.KindInterruptCalled, Peer: a},
+		})
+		e.Close(window.CutEnd, func(w *window.Window) {
+			if n := w.CountInteractions(); n != test.handoffs {
+				t.Errorf("%s: %d handoffs, want %d", test.name, n, test.handoffs)
+			}
+		})
+	}
+}

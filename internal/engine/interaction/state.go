@@ -16,6 +16,8 @@ type State struct {
 	Starts     map[jvmthread.ThreadID]CauseState
 	Interrupts map[jvmthread.ThreadID]CauseState
 	Unparks    map[jvmthread.ThreadID]CauseState
+
+	UnparksSeen bool // of platform threads
 }
 
 // CauseState is an action that may unblock another thread.
@@ -84,6 +86,7 @@ func causeStates(causes map[jvmthread.ThreadID]cause) map[jvmthread.ThreadID]Cau
 func (b *Binder) State() State {
 	s := State{
 		Locks: make([]LockState, 0, len(b.locks)), Starts: causeStates(b.starts), Interrupts: causeStates(b.interrupts), Unparks: causeStates(b.unparks),
+		UnparksSeen: b.unparksSeen,
 	}
 	for _, l := range b.locks {
 		s.Locks = append(s.Locks, l.state())
@@ -149,6 +152,7 @@ func (b *Binder) Restore(s *State) {
 	restore(b.starts, s.Starts)
 	restore(b.interrupts, s.Interrupts)
 	restore(b.unparks, s.Unparks)
+	b.unparksSeen = s.UnparksSeen
 }
 
 func restore(causes map[jvmthread.ThreadID]cause, from map[jvmthread.ThreadID]CauseState) {

@@ -34,7 +34,9 @@ func (b *Binder) startCalled(ev *jvmthread.Event, th *timeline.Thread) {
 func (b *Binder) unparkCalled(ev *jvmthread.Event, th *timeline.Thread) {
 	b.unpark(ev, th)
 	_, pending := b.unparks[ev.Peer]
-	switch virtual := ev.Flags&jvmthread.FlagVirtualPeer != 0; {
+	virtual := ev.Flags&jvmthread.FlagVirtualPeer != 0
+	b.unparksSeen = b.unparksSeen || !virtual
+	switch {
 	case ev.Flags&jvmthread.FlagTimedOut != 0: // it is the timeout itself
 	case virtual || !pending:
 		b.remember(b.unparks, ev, th)

@@ -24,8 +24,8 @@ func TestHolders(t *testing.T) {
 		},
 		{
 			"the same for a lock of java.util.concurrent",
-			"0 T park lock=L owner=A\n5 B park lock=L owner=A\n10 A unpark target=B\n10 B unparked\n12 B sleepStart\n90 B sleepEnd\n100 B unpark target=T\n100 T unparked",
-			"B 90 sleeping, A 10 runnable",
+			"0 T park lock=L owner=A\n5 B park lock=L owner=A\n10 A unpark target=B\n11 B unparked\n12 B sleepStart\n90 B sleepEnd\n100 B unpark target=T\n101 T unparked",
+			"B 89 sleeping, A 10 runnable",
 		},
 		{
 			"many short sleeps are longer than one run",
