@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "options/settings.h"
-#include "record/found.h"
 #include "record/min_duration.h"
 #include "record/roster.h"
 
@@ -16,79 +15,6 @@ bool weft_drain_init(struct weft_drain *d, struct weft_retain *retain, int64_t n
     d->merge.batch = &d->batch;
     d->merge.pauses = atomic_load(&weft_pauses);
     return weft_batch_init(&d->batch, retain, now);
-}
-
-// Keeps no more than the pool holds; otherwise they would pile up while a thread holds the
-// watermark back.
-static bool keep_virtual(struct weft_drain *d, uint64_t thread, const struct weft_record *record) {
-    if (d->virtual_count >= weft_pool_chunks() * WEFT_CHUNK_RECORDS) {
-        return false;
-    }
-    if (d->virtual_count == d->virtual_cap) {
-        size_t cap = d->virtual_cap == 0 ? 256 : d->virtual_cap * 2;
-        struct weft_virtual_record *grown = realloc(d->virtual, cap * sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        d->virtual = grown;
-        d->virtual_cap = cap;
-    }
-    d->virtual[d->virtual_count++] = (struct weft_virtual_record){thread, d->virtual_order++,
-                                                                  *record};
-    return true;
-}
-
-static int by_thread_and_time(const void *left, const void *right) {
-    const struct weft_virtual_record *a = left;
-    const struct weft_virtual_record *b = right;
-    if (a->thread != b->thread) {
-        return a->thread < b->thread ? -1 : 1;
-    }
-    if (a->record.time != b->record.time) {
-        return a->record.time < b->record.time ? -1 : 1;
-    }
-    return a->order < b->order ? -1 : 1;
-}
-
-// Takes findings about virtual threads. All buffers were looked at, so a thread that is still where
-// it was found has written nothing younger.
-static void take_found(struct weft_drain *d) {
-    const struct weft_findings *findings = &d->merge.findings;
-    for (size_t i = 0; i < findings->count; i++) {
-        struct weft_finding *f = &findings->list[i];
-        if (f->is_virtual && f->position == 0 && weft_found_is(f->thread)) {
-            if (f->record.time < d->batch.watermark) {
-                f->record.time = d->batch.watermark;
-            }
-            keep_virtual(d, f->thread, &f->record); // if there is room
-        }
-        if (f->is_virtual) {
-            f->position = UINT64_MAX; // use it only once
-        }
-    }
-}
-
-// Moves the records of virtual threads before a time into batches. False if some did not fit.
-static bool put_virtual(struct weft_drain *d, int64_t before, size_t *total) {
-    size_t kept = 0;
-    bool all = true;
-    if (d->virtual_count > 1) {
-        qsort(d->virtual, d->virtual_count, sizeof *d->virtual, by_thread_and_time);
-    }
-    for (size_t i = 0; i < d->virtual_count; i++) {
-        struct weft_virtual_record *v = &d->virtual[i];
-        if (all && v->record.time < before && weft_batch_room(&d->batch, v->thread) == 0) {
-            all = false;
-        }
-        if (!all || v->record.time >= before) {
-            d->virtual[kept++] = *v;
-            continue;
-        }
-        weft_batch_put(&d->batch, &v->record);
-        ++*total;
-    }
-    d->virtual_count = kept;
-    return all;
 }
 
 // Notes the kind of the newest of some records, apart from what belongs to the beginning of a wait.
@@ -111,7 +37,8 @@ static bool take_records(struct weft_drain *d, struct weft_buffer *b, uint64_t l
     while ((run = weft_buffer_peek(b, limit, &count)) != NULL) {
         size_t taken = 0;
         if (run[0].kind == WEFT_SUBJECT) {
-            if (!keep_virtual(d, run[0].peer, &run[1]) && run[1].kind != WEFT_EV_GAP) {
+            if (!weft_virtual_records_keep(&d->virtual, run[0].peer, &run[1]) &&
+                run[1].kind != WEFT_EV_GAP) {
                 weft_buffer_lose_unbuffered(1);
             }
             taken = 2;
@@ -319,7 +246,7 @@ static bool take_all(struct weft_drain *d, size_t *total) {
     }
     d->buffer_count = kept;
     d->looked = now;
-    take_found(d);
+    weft_virtual_records_keep_found(&d->virtual, &d->merge.findings, d->batch.watermark);
     all = all && weft_snapshot_merge_silent(&d->merge, total);
     weft_findings_end(&d->merge.findings, all);
     if (all) {
@@ -361,7 +288,8 @@ size_t weft_drain_pass(struct weft_drain *d, bool beat, bool last, bool *complet
     }
     // Records left by an earlier pass come first, so that they cannot pile up. They get their own
     // batch: the same virtual threads may occur again in this pass.
-    if (!put_virtual(d, d->known, &total) || (d->batch.open && !weft_batch_close(&d->batch))) {
+    if (!weft_virtual_records_put(&d->virtual, &d->batch, d->known, &total) ||
+        (d->batch.open && !weft_batch_close(&d->batch))) {
         return total;
     }
     d->batch.watermark = d->known;
@@ -371,7 +299,8 @@ size_t weft_drain_pass(struct weft_drain *d, bool beat, bool last, bool *complet
     } else {
         all = take_all(d, &total);
     }
-    if (all && put_virtual(d, last ? INT64_MAX : d->known, &total)) {
+    if (all &&
+        weft_virtual_records_put(&d->virtual, &d->batch, last ? INT64_MAX : d->known, &total)) {
         d->batch.watermark = d->known;
         *complete = true;
     }
@@ -390,7 +319,7 @@ void weft_drain_restart(struct weft_drain *d, int64_t now) {
     size_t count;
     weft_batch_restart(&d->batch, now);
     d->looked = d->known = now;
-    d->virtual_count = 0;
+    d->virtual.count = 0;
     d->merge.pauses = atomic_load(&weft_pauses);
     weft_findings_drop(&d->merge.findings);
     weft_buffer_take_unbuffered_loss();

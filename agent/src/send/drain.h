@@ -16,13 +16,8 @@
 #include "record/buffer.h"
 #include "send/batch.h"
 #include "send/snapshot_merge.h"
+#include "send/virtual_records.h"
 #include "wire/wire.h"
-
-struct weft_virtual_record {
-    uint64_t thread;
-    uint64_t order;
-    struct weft_record record;
-};
 
 struct weft_drain {
     struct weft_batch_writer batch;
@@ -34,12 +29,7 @@ struct weft_drain {
     int64_t looked; // time of the last look at all threads
     int64_t known;  // all earlier events are taken
 
-    // Records of virtual threads, taken from their carriers and kept until no carrier can have an
-    // older one of the same thread.
-    struct weft_virtual_record *virtual;
-    size_t virtual_count;
-    size_t virtual_cap;
-    uint64_t virtual_order;
+    struct weft_virtual_records virtual;
 };
 
 // Returns false if out of memory.
