@@ -286,7 +286,7 @@ TEST(the_agent_itself_is_no_thread) {
     CHECK_INT(d.batch.before + lost, 2 * capacity + 7);
     weft_retain_drop(&retain, UINT64_MAX);
     free(d.buffers);
-    free(d.virtual);
+    free(d.virtual.list);
     free(d.batch.out.data);
     CHECK_INT(weft_pool_used(), 0);
 }
