@@ -194,12 +194,19 @@ static void visit(JNIEnv *env, struct search *s, jobject container, int nesting)
     }
 }
 
+// Whether there was a virtual thread, and so a carrier. Otherwise it would load classes in vain.
+static bool had_carrier(JNIEnv *env) {
+    jint status = 0;
+    jclass carrier = weft_jvm_loaded(env, &weft_jvm.carrier);
+    return carrier != NULL &&
+           (*weft_jvm.ti)->GetClassStatus(weft_jvm.ti, carrier, &status) == JVMTI_ERROR_NONE &&
+           (status & JVMTI_CLASS_STATUS_INITIALIZED) != 0;
+}
+
 size_t weft_virtual_snapshot(JNIEnv *env, struct weft_finding **list) {
     struct search s = {.left = WEFT_VIRTUAL_SNAPSHOT_MAX};
     *list = NULL;
-    // Without a carrier there was no virtual thread yet, and the classes would be loaded in vain.
-    if (!weft_virtual_follows() || !weft_settings_wanted(WEFT_EV_PARK) ||
-        weft_jvm_loaded(env, &weft_jvm.carrier) == NULL ||
+    if (!weft_virtual_follows() || !weft_settings_wanted(WEFT_EV_PARK) || !had_carrier(env) ||
         (*env)->PushLocalFrame(env, LOCAL_REFERENCES + AT_ONCE) != JNI_OK) {
         weft_jvm_clear_exception(env);
         return 0;
