@@ -99,7 +99,7 @@ some() {
     exact
     [ -x "$java.aarch64" ] || pinned -Xcheck:jni # its library is for this processor
     running
-    attached_virtual 50 -Xcheck:jni
+    [ -x "$java.aarch64" ] || attached_virtual 50 -Xcheck:jni # the agent looks for a limited time
     [ "$major" -lt 21 ] || [ -x "$java.aarch64" ] || torture
 }
 
