@@ -75,7 +75,7 @@ func comparePins(t *testing.T, j jdk, extent string) {
 	var table strings.Builder
 	compared, far := 0, 0
 	for _, w := range truth.Ways {
-		theirs, ours := recorded[w.Thread], o.pinned("pins", w.Thread, pinned/2)
+		theirs, ours := longer(recorded[w.Thread], pinned/2), o.pinned("pins", w.Thread, pinned/2)
 		recorder, weft := w.expected(j.major)
 		fmt.Fprintf(&table, "\n%-15s %d of the recorder, %d of Weft", w.Way, len(theirs), len(ours))
 		if !assert.Len(t, theirs, times(recorder), "%s: the flight recorder's", w.Way) || !assert.Len(t, ours, times(weft), "%s: Weft's", w.Way) || !weft {
@@ -136,6 +136,10 @@ func (o *output) pinned(service string, thread int64, least time.Duration) (leng
 		}
 		last = s
 	}
+	return longer(lengths, least)
+}
+
+func longer(lengths []int64, least time.Duration) []int64 {
 	return slices.DeleteFunc(lengths, func(length int64) bool { return length < int64(least) })
 }
 
