@@ -47,9 +47,12 @@ func TestVirtualThreadsThatWereParkedBefore(t *testing.T) {
 				assert.GreaterOrEqual(t, iv.End, truth.Released, "thread %d", id)
 				last := h.intervals[id][len(h.intervals[id])-1]
 				assert.Greater(t, last.End, iv.End, "thread %d continues", id)
+				stack := h.symbols.Stack(iv.Stack)
 				if slices.Contains(truth.Sleepers, id) {
+					assert.Contains(t, stack, "at VirtualParked.sleep(", "thread %d", id)
 					continue
 				}
+				assert.Contains(t, stack, "at VirtualParked.acquire(", "thread %d", id)
 				assert.Equal(t, truth.Owner, iv.Peer, "owner for thread %d", id)
 				for _, ia := range h.causesOf(&iv) {
 					kinds[ia.Kind]++
@@ -58,7 +61,7 @@ func TestVirtualThreadsThatWereParkedBefore(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("%d threads, %v", 2*count, kinds)
+			assert.Equal(t, map[jvmthread.InteractionKind]int{jvmthread.InteractionHandoff: count}, kinds)
 		})
 	}
 }

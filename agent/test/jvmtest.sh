@@ -181,6 +181,7 @@ all() {
     pinned -Xcheck:jni
     running
     attached_virtual 50 -Xcheck:jni
+    notices_of_virtual
     [ "$major" -lt 21 ] || torture
     layout
     lacking

@@ -35,6 +35,10 @@ static const char *const texts[WEFT_NOTICES] = {
     [WEFT_NOTICE_CALLS_REMOVED] =
         "not all that wakes virtual threads is recorded: another agent has removed the calls that "
         "virtual=exact adds to java.lang.VirtualThread",
+    [WEFT_NOTICE_NO_CONTAINERS] = "virtual threads that were parked before appear when they next "
+                                  "run: the JDK's thread containers are not as known",
+    [WEFT_NOTICE_SNAPSHOT_CUT] = "some virtual threads that were parked before appear when they "
+                                 "next run: there were too many for a snapshot",
 };
 
 static _Atomic uint32_t raised; // bits

@@ -161,8 +161,7 @@ static const struct reasons *find_reasons(JNIEnv *env, jthread thread) {
     return &reasons;
 }
 
-static void record_unmount(JNIEnv *env, jthread thread, struct weft_scope *scope, uint64_t found) {
-    (void)found;
+static void record_unmount(JNIEnv *env, jthread thread, struct weft_scope *scope) {
     const struct reasons *known = find_reasons(env, thread);
     jint why = known->state == NULL ? 0 : (*env)->GetIntField(env, thread, known->state);
     if (weft_settings_wanted(WEFT_EV_PARK) && why != 0 &&
@@ -220,17 +219,16 @@ static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope, 
     }
 }
 
-typedef void recorder(JNIEnv *env, jthread thread, struct weft_scope *scope, uint64_t found);
-
-static void on_extension(JNIEnv *env, jthread thread, recorder *record, uint64_t found) {
-    struct weft_scope scope;
-    if (atomic_load_explicit(&recorded, memory_order_relaxed) &&
-        weft_self_enter(env, thread, &scope)) {
-        if (scope.subject != 0) {
-            record(env, thread, &scope, found);
-        }
-        weft_self_leave(&scope);
+// Whether to record; then weft_self_leave is to be called.
+static bool enter(JNIEnv *env, jthread thread, struct weft_scope *scope) {
+    if (!atomic_load_explicit(&recorded, memory_order_relaxed) ||
+        !weft_self_enter(env, thread, scope)) {
+        return false;
     }
+    if (scope->subject == 0) {
+        weft_self_leave(scope);
+    }
+    return scope->subject != 0;
 }
 
 // HotSpot's extension events: their arguments are the JNIEnv and the thread. What other programs
@@ -251,7 +249,12 @@ static void JNICALL on_mount(jvmtiEnv *ti, ...) {
     if (weft_thread_context_enabled()) {
         weft_context_mounted(id);
     }
-    on_extension(env, thread, record_mount, weft_found_any() ? weft_found_forget(id) : 0);
+    uint64_t found = weft_found_any() ? weft_found_forget(id) : 0;
+    struct weft_scope scope;
+    if (enter(env, thread, &scope)) {
+        record_mount(env, thread, &scope, found);
+        weft_self_leave(&scope);
+    }
 }
 
 static void JNICALL on_unmount(jvmtiEnv *ti, ...) {
@@ -261,7 +264,11 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...) {
     jthread thread = va_arg(arguments, jthread);
     va_end(arguments);
     weft_self_unmounted();
-    on_extension(env, thread, record_unmount, 0);
+    struct weft_scope scope;
+    if (enter(env, thread, &scope)) {
+        record_unmount(env, thread, &scope);
+        weft_self_leave(&scope);
+    }
     weft_context_unmounted();
 }
 

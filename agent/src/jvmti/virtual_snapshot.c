@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "hotspot/jvm.h"
+#include "hotspot/notices.h"
 #include "jvmti/parks.h"
 #include "jvmti/virtual.h"
 #include "options/settings.h"
@@ -18,7 +19,8 @@
 #include "wire/names.h"
 
 // Containers may be nested: that of an executor or scope is a child of the one in which it opened.
-enum { MAX_NESTING = 64, LOCAL_REFERENCES = 16 };
+// Each has two lists and itself as local references.
+enum { MAX_NESTING = 64, LOCAL_REFERENCES = 16 + 3 * MAX_NESTING };
 
 // Threads whose stacks are taken together, because each time the JVM first waits until no thread is
 // being mounted or unmounted, and then delays those that are to be.
@@ -38,8 +40,8 @@ struct search {
     size_t count;             // those that are to be posted; after them, the waiting ones
     jthread waiting[AT_ONCE]; // for their stacks
     jint waiting_count;
-    jlong left;    // threads that may yet be looked at
-    int64_t until; // by weft_clock; 0: not begun
+    jlong left;    // threads and containers that may yet be looked at
+    int64_t spent; // ns, taking stacks
 };
 
 static jmethodID method(JNIEnv *env, jclass class, const char *name, const char *signature) {
@@ -82,18 +84,22 @@ static jobject prepare(JNIEnv *env, struct search *s) {
     return weft_jvm_clear_exception(env) ? NULL : outermost;
 }
 
-// What a container has of threads or of containers, at most as many as may be looked at.
+// What a container has of threads or of containers, at most one more than may be looked at.
 static jobjectArray list_of(JNIEnv *env, const struct search *s, jobject container, jmethodID of) {
+    jobject all = NULL;
+    if ((*env)->PushLocalFrame(env, 4) != JNI_OK) {
+        weft_jvm_clear_exception(env);
+        return NULL;
+    }
     jobject stream = (*env)->CallObjectMethod(env, container, of);
-    if (weft_jvm_clear_exception(env) || stream == NULL) {
-        return NULL;
+    if (!weft_jvm_clear_exception(env) && stream != NULL) {
+        jobject limited = (*env)->CallObjectMethod(env, stream, s->limit, s->left + 1);
+        if (!weft_jvm_clear_exception(env) && limited != NULL) {
+            all = (*env)->CallObjectMethod(env, limited, s->to_array);
+            all = weft_jvm_clear_exception(env) ? NULL : all;
+        }
     }
-    jobject limited = (*env)->CallObjectMethod(env, stream, s->limit, s->left);
-    if (weft_jvm_clear_exception(env) || limited == NULL) {
-        return NULL;
-    }
-    jobjectArray all = (*env)->CallObjectMethod(env, limited, s->to_array);
-    return weft_jvm_clear_exception(env) ? NULL : all;
+    return (*env)->PopLocalFrame(env, all);
 }
 
 // These fields are read without JVMTI, for which the JVM delays mounts and unmounts.
@@ -118,7 +124,11 @@ static void announce(JNIEnv *env, const struct search *s, jthread thread, uint64
 static void look_at(JNIEnv *env, struct search *s, jthread thread) {
     uint64_t id = weft_jvm_thread_id(env, thread);
     struct weft_record r = {.kind = WEFT_EV_PARK, .flags = WEFT_FLAG_SNAPSHOT | WEFT_FLAG_VIRTUAL};
-    if (!is_parked(env, s, thread) || !weft_found_note(id)) {
+    if (!is_parked(env, s, thread)) {
+        return;
+    }
+    if (!weft_found_note(id)) {
+        weft_notices_raise(WEFT_NOTICE_SNAPSHOT_CUT);
         return;
     }
     if (!is_parked(env, s, thread)) { // it continued before it was noted
@@ -127,6 +137,10 @@ static void look_at(JNIEnv *env, struct search *s, jthread thread) {
     }
     r.time = weft_clock(); // after the thread recorded this park itself, if it did
     weft_parks_describe_blocker(env, thread, &r, true);
+    if (!weft_identity_class_wanted(r.class_id)) {
+        weft_found_forget(id);
+        return;
+    }
     s->list[s->count + (size_t)s->waiting_count] =
         (struct weft_finding){.thread = id, .is_virtual = true, .record = r};
     s->waiting[s->waiting_count++] = (*env)->NewLocalRef(env, thread);
@@ -136,20 +150,19 @@ static void look_at(JNIEnv *env, struct search *s, jthread thread) {
 static void take_stacks(JNIEnv *env, struct search *s) {
     int depth = weft_settings_depth(WEFT_PLACE_PARK);
     jvmtiStackInfo *infos = NULL;
-    if (s->waiting_count == 0) {
-        return;
-    }
-    if (depth > 0 && (*weft_jvm.ti)
-                             ->GetThreadListStackTraces(weft_jvm.ti, s->waiting_count, s->waiting,
-                                                        depth + 1, &infos) != JVMTI_ERROR_NONE) {
+    int64_t begun = weft_clock();
+    if (depth > 0 && s->waiting_count > 0 &&
+        (*weft_jvm.ti)
+                ->GetThreadListStackTraces(weft_jvm.ti, s->waiting_count, s->waiting, depth + 1,
+                                           &infos) != JVMTI_ERROR_NONE) {
         infos = NULL;
     }
+    s->spent += weft_clock() - begun;
     struct weft_finding *all = &s->list[s->count];
     for (jint i = 0; i < s->waiting_count; i++) {
-        struct weft_record *r = &all[i].record;
-        if (weft_found_is(all[i].thread) && weft_identity_class_wanted(r->class_id)) {
+        if (weft_found_is(all[i].thread)) {
             if (infos != NULL) {
-                r->stack =
+                all[i].record.stack =
                     weft_stacks_of_frames(env, infos[i].frame_buffer, infos[i].frame_count, depth);
             }
             announce(env, s, s->waiting[i], all[i].thread);
@@ -161,17 +174,21 @@ static void take_stacks(JNIEnv *env, struct search *s) {
     weft_jvm_deallocate(infos);
 }
 
-static bool may_look(const struct search *s) {
-    return s->left > 0 && weft_clock() < s->until;
+// Counts a thread or container. False if no more may be looked at.
+static bool may_look(struct search *s) {
+    bool more = s->left > 0 && s->spent < (int64_t)WEFT_VIRTUAL_SNAPSHOT_MS * 1000000;
+    if (more) {
+        s->left--;
+    } else {
+        weft_notices_raise(WEFT_NOTICE_SNAPSHOT_CUT);
+    }
+    return more;
 }
 
 static void visit(JNIEnv *env, struct search *s, jobject container, int nesting) {
     jobjectArray threads = list_of(env, s, container, s->threads);
     jsize count = threads == NULL ? 0 : (*env)->GetArrayLength(env, threads);
-    if (s->until == 0) { // not before: the first list loads classes
-        s->until = weft_clock() + (int64_t)WEFT_VIRTUAL_SNAPSHOT_MS * 1000000;
-    }
-    for (jsize i = 0; i < count && may_look(s); i++, s->left--) {
+    for (jsize i = 0; i < count && may_look(s); i++) {
         jobject thread = (*env)->GetObjectArrayElement(env, threads, i);
         if ((*env)->IsInstanceOf(env, thread, s->virtual)) {
             look_at(env, s, thread);
@@ -181,17 +198,15 @@ static void visit(JNIEnv *env, struct search *s, jobject container, int nesting)
             take_stacks(env, s);
         }
     }
-    take_stacks(env, s);
-    jobjectArray children = list_of(env, s, container, s->children);
-    count = children == NULL || nesting == MAX_NESTING ? 0 : (*env)->GetArrayLength(env, children);
+    (*env)->DeleteLocalRef(env, threads);
+    jobjectArray children = nesting == MAX_NESTING ? NULL : list_of(env, s, container, s->children);
+    count = children == NULL ? 0 : (*env)->GetArrayLength(env, children);
     for (jsize i = 0; i < count && may_look(s); i++) {
-        if ((*env)->PushLocalFrame(env, LOCAL_REFERENCES + AT_ONCE) == JNI_OK) {
-            visit(env, s, (*env)->GetObjectArrayElement(env, children, i), nesting + 1);
-            (*env)->PopLocalFrame(env, NULL);
-        } else {
-            weft_jvm_clear_exception(env);
-        }
+        jobject child = (*env)->GetObjectArrayElement(env, children, i);
+        visit(env, s, child, nesting + 1);
+        (*env)->DeleteLocalRef(env, child);
     }
+    (*env)->DeleteLocalRef(env, children);
 }
 
 // Whether there was a virtual thread, and so a carrier. Otherwise it would load classes in vain.
@@ -212,10 +227,12 @@ size_t weft_virtual_snapshot(JNIEnv *env, struct weft_finding **list) {
         return 0;
     }
     jobject outermost = prepare(env, &s);
-    s.list = outermost == NULL ? NULL : calloc(WEFT_VIRTUAL_SNAPSHOT_MAX, sizeof *s.list);
-    if (s.list != NULL) {
+    if (outermost == NULL) {
+        weft_notices_raise(WEFT_NOTICE_NO_CONTAINERS);
+    } else if ((s.list = calloc(WEFT_VIRTUAL_SNAPSHOT_MAX, sizeof *s.list)) != NULL) {
         weft_found_sweep();
         visit(env, &s, outermost, 0);
+        take_stacks(env, &s);
         *list = s.list;
     }
     (*env)->PopLocalFrame(env, NULL);

@@ -11,8 +11,8 @@
 
 #include "send/findings.h"
 
-// At most so many virtual threads are looked at, for so long: to take stacks, the JVM delays mounts
-// and unmounts.
+// At most so many threads and containers are looked at, and none after taking stacks took so long:
+// meanwhile the JVM delays mounts and unmounts. A notice says so if there were more.
 enum { WEFT_VIRTUAL_SNAPSHOT_MAX = 10000, WEFT_VIRTUAL_SNAPSHOT_MS = 300 };
 
 // Returns how many were found; the caller frees the list. Runs Java code if there are carriers.

@@ -21,7 +21,7 @@ extern atomic_int weft_found_count;
 // Removes what is left of threads before the newest blackout. A snapshot begins so.
 void weft_found_sweep(void);
 
-// Notes a thread, which may be there already. False if there is no place for it.
+// Notes a thread unless it is noted already. False if the table is full.
 bool weft_found_note(uint64_t id);
 
 // Whether a thread was noted and has not been mounted since.

@@ -27,8 +27,8 @@ struct weft_virtual_records {
     uint64_t order;
 };
 
-// Keeps a record; false if there is no room. It keeps no more than the pool holds: otherwise they
-// would pile up while a thread holds the watermark back.
+// Keeps a record. False if as many are kept as the pool holds: otherwise they would pile up while a
+// thread holds the watermark back.
 bool weft_virtual_records_keep(struct weft_virtual_records *v, uint64_t thread,
                                const struct weft_record *record);
 

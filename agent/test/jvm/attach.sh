@@ -128,6 +128,31 @@ attached_virtual() { # threads in each way, flags
     grep -v '^WARNING: ' "$work/err" && bad "something on standard error"
 }
 
+# A snapshot says if it does without virtual threads, or without some of them.
+notices_of_virtual() {
+    [ "$major" -lt 21 ] && return
+    section "what a snapshot lacks"
+    whole=$agent
+    for lacks in 'field.name 5 virtual threads that were parked before' 'nothing 4000 some virtual threads that were parked before'; do
+        set -- $lacks
+        agent=$(dirname "$receiver")/libweft_missing.so
+        export WEFT_MISSING=$1
+        start_waiting stuck -cp "$classes" StuckVirtual $2
+        listen
+        attach endpoint=unix://"$sock" pool=256m exit-wait=60s || bad "attach: $(cat "$work/report")"
+        unset WEFT_MISSING
+        shift 2
+        grep -q "^# $* appear when they next run: " "$work/report" || bad "attach printed $(grep '^#' "$work/report")"
+        detach
+        heard_some
+        commanded free
+        echo end >&9
+        exec 9>&-
+        wait $runner || bad "the JVM exited with $?"
+    done
+    agent=$whole
+}
+
 # Attach prints where events go, or why they do not.
 reported_connection() {
     section "attach prints where events go"
