@@ -11,12 +11,12 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// maxActivities bounds the activities of an incident, those of all threads together and those of single threads. The time of further ones counts
-// as unknown.
+// maxActivities bounds the activities of single threads in an incident, and those of further threads together. The time of further ones counts as
+// unknown.
 const maxActivities = 1 << 10
 
-// activity is what holders of a lock did: all sleeps of one method are one activity, and so is all running. Thread is NoThread for all holders
-// together.
+// activity is what a holder of a lock did: all sleeps of one method are one activity, and so is all running. Thread is NoThread for those whose
+// activities were too many.
 type activity struct {
 	lock   jvmthread.LockID
 	thread jvmthread.ThreadID
@@ -41,34 +41,49 @@ type reported struct {
 	by    map[jvmthread.ThreadID]*Hold
 }
 
-func (all activities) add(a activity, blocked, most time.Duration, h *Hold) {
+// get returns the costs to which an activity adds, nil if there are too many.
+func (all activities) get(a activity) *cost {
 	sum := all[a]
-	if sum == nil {
-		if len(all) >= maxActivities {
-			return
-		}
+	if sum == nil && len(all) >= maxActivities && a.thread != jvmthread.NoThread {
+		a.thread = jvmthread.NoThread
+		sum = all[a]
+	}
+	if sum == nil && len(all) < 2*maxActivities {
 		sum = &cost{}
 		all[a] = sum
 	}
-	sum.blocked += blocked
-	if most > sum.most {
-		sum.most, sum.hold = most, *h
+	return sum
+}
+
+func (all activities) add(a activity, blocked, most time.Duration, h *Hold) {
+	if sum := all.get(a); sum != nil {
+		sum.add(blocked, most, h)
+	}
+}
+
+func (c *cost) add(blocked, most time.Duration, h *Hold) {
+	c.blocked += blocked
+	if most > c.most {
+		c.most, c.hold = most, *h
 	}
 }
 
 // activitiesOf adds what a thread did in a hold of a lock, given the waits for it in the queue.
 func (f *Finder) activitiesOf(w *window.Window, inc *Incident, h Hold) {
+	at, before := h.Start, f.queue.until(h.Start)
 	for iv := range w.IntervalsOf(h.Thread, h.Start, h.End) {
 		if f.intervals--; f.intervals < 0 {
 			return
 		}
-		from, to := max(iv.Start, h.Start), min(iv.End, h.End)
-		blocked := time.Duration(f.queue.until(to) - f.queue.until(from))
+		if iv.Start > at { // what it did before is not known
+			before = f.queue.until(iv.Start)
+		}
+		at = min(iv.End, h.End)
+		until := f.queue.until(at)
+		blocked := time.Duration(until - before)
+		before = until
 		h.Doing = iv
-		a := activity{lock: h.Lock, state: iv.State, wait: iv.Wait, stack: iv.Stack}
-		inc.activities.add(a, blocked, blocked, &h)
-		a.thread = h.Thread
-		inc.activitiesBy.add(a, blocked, blocked, &h)
+		inc.activities.add(activity{h.Lock, h.Thread, iv.State, iv.Wait, iv.Stack}, blocked, blocked, &h)
 	}
 }
 
@@ -91,9 +106,22 @@ func (c *cost) rather(other *cost) bool {
 // finishActivities chooses what describes the holders of the root.
 func (inc *Incident) finishActivities() {
 	root := inc.Root()
-	var most *cost
+	all, by := make(activities), make(map[jvmthread.ThreadID]*cost)
+	inc.did.by = make(map[jvmthread.ThreadID]*Hold)
 	for a, sum := range inc.activities {
-		if a.lock == root.ID && sum.blocked > 0 && sum.rather(most) {
+		if a.lock != root.ID || sum.blocked == 0 {
+			continue
+		}
+		if a.thread != jvmthread.NoThread && sum.rather(by[a.thread]) {
+			by[a.thread] = sum
+			inc.did.by[a.thread] = &sum.hold
+		}
+		a.thread = jvmthread.NoThread
+		all.add(a, sum.blocked, sum.most, &sum.hold)
+	}
+	var most *cost
+	for _, sum := range all {
+		if sum.rather(most) {
 			most = sum
 		}
 	}
@@ -104,14 +132,7 @@ func (inc *Incident) finishActivities() {
 	for i := range inc.Holders {
 		blocked += inc.Holders[i].Blocked
 	}
-	inc.did = reported{&most.hold, float64(most.blocked) / float64(max(blocked, 1)), make(map[jvmthread.ThreadID]*Hold)}
-	by := make(map[jvmthread.ThreadID]*cost)
-	for a, sum := range inc.activitiesBy {
-		if a.lock == root.ID && sum.blocked > 0 && sum.rather(by[a.thread]) {
-			by[a.thread] = sum
-			inc.did.by[a.thread] = &sum.hold
-		}
-	}
+	inc.did.all, inc.did.share = &most.hold, float64(most.blocked)/float64(max(blocked, 1))
 }
 
 // DoingOf returns a hold of the root with what the holder did for most of the blocked time; nil if that is not known. It has no Target.

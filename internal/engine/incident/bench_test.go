@@ -39,3 +39,32 @@ func BenchmarkFind(b *testing.B) {
 		b.StopTimer()
 	})
 }
+
+// BenchmarkFindLong finds one incident of many waits: there is always a thread that waits, and each holder sleeps for a part of its hold. One
+// operation is one wait.
+func BenchmarkFindLong(b *testing.B) {
+	const turns, threads, tick = 40_000, 8, jvmthread.Time(time.Microsecond)
+	lock := jvmthread.LockID{Class: 1, Hash: 1}
+	var events []jvmthread.Event
+	for turn := range jvmthread.Time(turns) {
+		owner, next, at := 1+jvmthread.ThreadID(turn%threads), 1+jvmthread.ThreadID((turn+1)%threads), turn*20*tick
+		events = append(events,
+			jvmthread.Event{Time: at + 1, Thread: next, Kind: jvmthread.KindContendedEnter, Lock: lock, Peer: owner},
+			jvmthread.Event{Time: at + 5*tick, Thread: owner, Kind: jvmthread.KindSleepStart},
+			jvmthread.Event{Time: at + 15*tick, Thread: owner, Kind: jvmthread.KindSleepEnd},
+			jvmthread.Event{Time: at + 20*tick + 2, Thread: next, Kind: jvmthread.KindContendedEntered, Lock: lock})
+	}
+	slices.SortFunc(events, func(a, b jvmthread.Event) int { return cmp.Compare(a.Time, b.Time) })
+	run(nil, events, time.Hour, func(w *window.Window) {
+		f := incident.NewFinder(incident.Options{MinTime: 20 * time.Microsecond, MaxPerWindow: 20})
+		if n := len(f.Find(w).Incidents); n != 1 {
+			b.Fatalf("%d incidents, want 1", n)
+		}
+		b.ReportAllocs()
+		b.ResetTimer()
+		for done := 0; done < b.N; done += turns {
+			f.Find(w)
+		}
+		b.StopTimer()
+	})
+}

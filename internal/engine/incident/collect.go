@@ -14,19 +14,18 @@ import (
 
 // collected is what an incident collects until it is reported.
 type collected struct {
-	key          jvmthread.LockID // the root, as lockOf returns it
-	open         []Wait           // at the end of the last window, by thread
-	waited       map[threadAt]time.Duration
-	more         int // threads that are not in it; Threads of a lock is the same until the incident is reported
-	locks        map[jvmthread.LockID]*Lock
-	holders      map[threadAt]*Holder
-	holds        []Hold     // rather of the root
-	activities   activities // of all holders together
-	activitiesBy activities
-	did          reported
-	unsaved      bool // some of the savings are not known
-	again        bool // its deadlock was reported before
-	taken        bool // by a group of the current window
+	key        jvmthread.LockID // the root, as lockOf returns it
+	open       []Wait           // at the end of the last window, by thread
+	waited     map[threadAt]time.Duration
+	more       int // threads that are not in it; Threads of a lock is the same until the incident is reported
+	locks      map[jvmthread.LockID]*Lock
+	holders    map[threadAt]*Holder
+	holds      []Hold // rather of the root
+	activities activities
+	did        reported
+	unsaved    bool // some of the savings are not known
+	again      bool // its deadlock was reported before
+	taken      bool // by a group of the current window
 }
 
 // threadAt is a thread at a lock.
@@ -38,7 +37,7 @@ type threadAt struct {
 func newIncident(id ID) *Incident {
 	return &Incident{ID: id, End: id.Start, collected: collected{
 		waited: make(map[threadAt]time.Duration), locks: make(map[jvmthread.LockID]*Lock),
-		holders: make(map[threadAt]*Holder), activities: make(activities), activitiesBy: make(activities),
+		holders: make(map[threadAt]*Holder), activities: make(activities),
 	}}
 }
 
@@ -89,9 +88,6 @@ func (inc *Incident) absorb(other *Incident) {
 	}
 	for a, sum := range other.activities {
 		inc.activities.add(a, sum.blocked, sum.most, &sum.hold)
-	}
-	for a, sum := range other.activitiesBy {
-		inc.activitiesBy.add(a, sum.blocked, sum.most, &sum.hold)
 	}
 	inc.Longest = max(inc.Longest, other.Longest)
 	for i := range other.Waits {
@@ -217,5 +213,5 @@ func (inc *Incident) finish() {
 	if inc.Cycle == 0 && inc.key.Class != jvmthread.NoClass {
 		inc.Lock = inc.key
 	}
-	inc.locks, inc.holders, inc.holds, inc.open, inc.activities, inc.activitiesBy = nil, nil, nil, nil, nil, nil
+	inc.locks, inc.holders, inc.holds, inc.open, inc.activities = nil, nil, nil, nil, nil
 }

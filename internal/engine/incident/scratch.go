@@ -61,7 +61,7 @@ func (f *Finder) Held() (n int) {
 	const perIncident, perWait, perHold, perLock, perActivity = 1 << 10, 400, 160, 160, 300
 	for _, inc := range f.open {
 		n += perIncident + perWait*cap(inc.Waits) + perHold*cap(inc.Holds) + perLock*cap(inc.Locks) +
-			perActivity*(len(inc.activities)+len(inc.activitiesBy))
+			perActivity*len(inc.activities)
 	}
 	return n
 }
