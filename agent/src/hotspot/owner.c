@@ -17,7 +17,7 @@
 #include "hotspot/words.h"
 #include "wire/clock.h"
 
-enum { CHECKS = 16, MAX_MISMATCHES = 3, ASKS_PER_SECOND = 100, TRIES = 2 };
+enum { CHECKS = 16, ASKS = 3, MAX_MISMATCHES = 3, ASKS_PER_SECOND = 100, TRIES = 2 };
 enum { MOST_WAITERS = 4096 }; // that a frame of references can be announced for
 
 // A way to read the owner, trusted while it agrees with JVMTI.
@@ -181,13 +181,25 @@ static uint64_t owner_from_jvmti(JNIEnv *env, jobject object) {
     return id;
 }
 
+// Whether JVMTI gives another owner while the structures give the same before and after. Between
+// those readings, the owner of a busy monitor may change and come back, but hardly each time.
+static bool differs(JNIEnv *env, jobject object, uint64_t id, struct source *source) {
+    for (int i = 0; i < ASKS; i++) {
+        uint64_t again;
+        struct source *again_from;
+        uint64_t answer = owner_from_jvmti(env, object);
+        if (answer == 0 || answer == id) { // JVMTI does not report virtual owners
+            return false;
+        }
+        if (!read_owner(env, object, &again, &again_from) || again != id || again_from != source) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void check(JNIEnv *env, jobject object, uint64_t id, struct source *source) {
-    uint64_t again;
-    struct source *again_from;
-    uint64_t answer = owner_from_jvmti(env, object);
-    // If the owner changed meanwhile, this proves nothing; JVMTI does not report virtual owners.
-    if (answer != 0 && answer != id && read_owner(env, object, &again, &again_from) &&
-        again == id && again_from == source &&
+    if (differs(env, object, id, source) &&
         atomic_fetch_add(&source->mismatches, 1) + 1 >= MAX_MISMATCHES) {
         atomic_store(&source->readable, false);
         weft_notices_raise(source == &owner.monitors ? WEFT_NOTICE_WRONG_OWNERS
