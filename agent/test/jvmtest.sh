@@ -8,8 +8,13 @@ set -u
 agent=$1 receiver=$2 classes=$3
 shift 3
 if [ $# -gt 1 ]; then # as many JDKs at once as there are processors
+    JVMTEST_FAILURES=$(mktemp)
+    export JVMTEST_FAILURES
     printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} "$0" "$agent" "$receiver" "$classes" {}
-    exit
+    code=$?
+    cat "$JVMTEST_FAILURES" # again, where they are found: the JDKs print at the same time
+    rm -f "$JVMTEST_FAILURES"
+    exit $code
 fi
 home=$1
 checked=$(dirname "$receiver")/libweft_check.so # the agent that compares each stack with JVMTI
@@ -25,7 +30,7 @@ early= # option of the JVM before it
 bad() {
     echo "     $major: failed: $*"
     failed=$((failed + 1))
-    echo "$version, $section: $*" >>"$work/failures"
+    echo "failed: $version, $section: $*" | tee -a "${JVMTEST_FAILURES:-/dev/null}" >>"$work/failures"
 }
 
 # Names the checks that follow.
