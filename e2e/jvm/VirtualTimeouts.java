@@ -33,6 +33,7 @@ public final class VirtualTimeouts {
   private final Condition condition = lock.newCondition();
   private volatile int begun;
   private volatile int ended;
+  private volatile int freed;
 
   private VirtualTimeouts(int turns, StringJoiner results) {
     this.turns = turns;
@@ -58,7 +59,7 @@ public final class VirtualTimeouts {
     run("await", "timeout", virtual, other, false, this::awaitShort, NOTHING);
     run("sleep", "timeout", virtual, other, false, () -> Thread.sleep(SHORT / 1_000_000), NOTHING);
     run("parkNanos", "timeout", virtual, other, false, () -> LockSupport.parkNanos(this, SHORT), NOTHING);
-    run("parkNanos", "unpark", virtual, other, false, () -> LockSupport.parkNanos(this, LONG), LockSupport::unpark);
+    run("parkNanos", "unpark", virtual, other, false, () -> untilFreed(() -> LockSupport.parkNanos(this, LONG)), this::free);
     run(
         "parkUntil",
         "timeout",
@@ -73,8 +74,20 @@ public final class VirtualTimeouts {
         virtual,
         other,
         false,
-        () -> LockSupport.parkUntil(this, System.currentTimeMillis() + LONG / 1_000_000),
-        LockSupport::unpark);
+        () -> untilFreed(() -> LockSupport.parkUntil(this, System.currentTimeMillis() + LONG / 1_000_000)),
+        this::free);
+  }
+
+  /** Parks again if a park returns on its own. */
+  private void untilFreed(Runnable park) {
+    do {
+      park.run();
+    } while (freed != begun);
+  }
+
+  private void free(Thread waiter) {
+    freed = begun;
+    LockSupport.unpark(waiter);
   }
 
   private void tryLong() throws InterruptedException {
@@ -121,12 +134,13 @@ public final class VirtualTimeouts {
   }
 
   private void run(String way, String end, boolean virtual, boolean virtualOther, boolean locks, Wait wait, Ends ends) throws Exception {
-    begun = ended = 0;
+    begun = ended = freed = 0;
     Thread waiter =
         Kinds.thread(
             virtual,
             way,
             () -> {
+              if (!virtual) Probe.register();
               for (int i = 1; i <= turns; i++) {
                 int turn = i;
                 Probe.until(() -> begun >= turn);
@@ -143,7 +157,7 @@ public final class VirtualTimeouts {
                 int turn = i;
                 if (locks) lock.lock();
                 begun = turn;
-                if (ends != NOTHING) Probe.until(() -> waits(waiter.getState()) || ended == turn);
+                if (ends != NOTHING) Probe.until(() -> waits(waiter, virtual) || ended == turn);
                 ends.wait(waiter);
                 Probe.until(() -> ended == turn);
               }
@@ -157,7 +171,9 @@ public final class VirtualTimeouts {
             "{\"way\":\"%s\",\"end\":\"%s\",\"virtual\":%b,\"thread\":%s,\"other\":%s}", way, end, virtual, Probe.id(waiter), Probe.id(other)));
   }
 
-  private static boolean waits(Thread.State state) {
-    return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
+  /** Whether a thread waits. A platform thread may show the state before it does: then an interrupt ends the wait before it is sent. */
+  private static boolean waits(Thread thread, boolean virtual) {
+    Thread.State state = thread.getState();
+    return (state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING) && (virtual || Probe.sleeps(thread));
   }
 }
