@@ -79,12 +79,15 @@ func covered(spans []*span, from, to int64) (sum int64) {
 
 // checkCoverage checks that the traces of slow requests show where they lost their time.
 func (r *served) checkCoverage(t *testing.T) {
-	lost, shown := map[string]int64{}, map[string]int64{}
+	// The program counts the time without a processor as well: on a busy machine, 0.35 ms on average each time that a thread takes something.
+	const preempted = int64(500 * time.Microsecond)
+	lost, shown, taken := map[string]int64{}, map[string]int64{}, map[string]int64{}
 	var shares []float64
 	for trace := range r.slow {
 		var own, seen int64
 		for _, h := range r.holds[trace] {
 			took, part := h.Acquired-h.Called, covered(r.waits[trace], h.Called, h.Acquired)
+			taken[h.Of]++
 			lost[h.Of] += took
 			shown[h.Of] += part
 			own += took
@@ -97,7 +100,7 @@ func (r *served) checkCoverage(t *testing.T) {
 	require.Greater(t, len(shares), 100, "slow requests that waited")
 	for _, of := range []string{"Inventory.lock", "Prices.lock", "HikariPool"} {
 		t.Logf("%s: lost %v, shown %v", of, time.Duration(lost[of]), time.Duration(shown[of]))
-		assert.GreaterOrEqual(t, float64(shown[of]), 0.95*float64(lost[of]), of)
+		assert.GreaterOrEqual(t, float64(shown[of]+taken[of]*preempted), 0.95*float64(lost[of]), of)
 	}
 	slices.Sort(shares)
 	t.Logf("%d slow requests; least shares %.3f, median %.4f", len(r.slow), shares[:3], shares[len(shares)/2])
@@ -187,25 +190,37 @@ func (r *served) checkHolders(t *testing.T) {
 	assert.LessOrEqual(t, wrong["HikariPool"], all["HikariPool"]/50, "HikariPool")
 }
 
-// checkHolds checks that the spans of holds show what the program held. The JVM does not report the release of a monitor, so a hold lasts until
-// the next thread has it. A thread that was unparked seems to hold a lock that another one took first, until it parks again: that is 1 % of the
-// holds, and up to 2.5 % on a busy machine.
+// checkHolds checks that the spans of holds are those of holds of the program, and are not longer: the JVM does not report the release of a
+// monitor, and a thread that takes one without having waited is seen only when the next one waits for it. A span covers the part after the
+// holder's own last wait, so this compares the time in its attributes.
 func (r *served) checkHolds(t *testing.T) {
-	all, wrong := 0, 0
+	all, unknown := 0, 0
+	var shown, held int64
 	for _, s := range r.added {
 		of := holding[s.text("weft.lock.name")]
 		if !s.has("weft.lock.held.time") || of == "" || of == "HikariPool" {
 			continue
 		}
 		all++
-		own := r.during(of, int64(s.StartTimestamp()), int64(s.EndTimestamp()))
-		if !slices.ContainsFunc(own, func(h hold) bool { return h.Trace == s.TraceID().String() }) {
-			wrong++
+		end := int64(s.EndTimestamp())
+		begin := end - s.number("weft.lock.held.time")
+		known := int64(0)
+		for _, h := range r.during(of, begin, end) {
+			if h.Trace == s.TraceID().String() {
+				known += max(0, min(end, h.Released)-max(begin, h.Acquired))
+			}
 		}
+		if known == 0 {
+			unknown++
+			t.Logf("%s held %s for %v until %d, but not according to the program", s.text("thread.name"), of, time.Duration(end-begin), end)
+		}
+		shown += end - begin
+		held += known
 	}
-	t.Logf("%d holds, %d of which the program does not know", all, wrong)
+	t.Logf("%d holds, %d of which the program does not know; %v shown, %v held", all, unknown, time.Duration(shown), time.Duration(held))
 	require.Greater(t, all, 10)
-	assert.LessOrEqual(t, wrong, all/25)
+	assert.LessOrEqual(t, unknown, all/100)
+	assert.GreaterOrEqual(t, float64(held), 0.9*float64(shown))
 }
 
 // during returns who held something during a time. A thread may be preempted between the program's clock and the lock, so a lock that has one
@@ -215,14 +230,13 @@ func (r *served) during(of string, from, to int64) []hold {
 	all := r.of[of]
 	return slices.Collect(func(yield func(hold) bool) {
 		for i, h := range all {
-			begin, end := h.Acquired, h.Released
 			if of != "HikariPool" && i > 0 {
-				begin = min(begin, all[i-1].Released)
+				h.Acquired = min(h.Acquired, all[i-1].Released)
 			}
 			if of != "HikariPool" && i+1 < len(all) {
-				end = max(end, all[i+1].Acquired)
+				h.Released = max(h.Released, all[i+1].Acquired)
 			}
-			if begin < to+tolerance && end > from-tolerance && !yield(h) {
+			if h.Acquired < to+tolerance && h.Released > from-tolerance && !yield(h) {
 				return
 			}
 		}
