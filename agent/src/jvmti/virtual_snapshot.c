@@ -199,8 +199,12 @@ static void visit(JNIEnv *env, struct search *s, jobject container, int nesting)
         }
     }
     (*env)->DeleteLocalRef(env, threads);
-    jobjectArray children = nesting == MAX_NESTING ? NULL : list_of(env, s, container, s->children);
+    jobjectArray children = list_of(env, s, container, s->children);
     count = children == NULL ? 0 : (*env)->GetArrayLength(env, children);
+    if (count > 0 && nesting == MAX_NESTING) {
+        weft_notices_raise(WEFT_NOTICE_SNAPSHOT_CUT);
+        count = 0;
+    }
     for (jsize i = 0; i < count && may_look(s); i++) {
         jobject child = (*env)->GetObjectArrayElement(env, children, i);
         visit(env, s, child, nesting + 1);
