@@ -10,10 +10,10 @@ shift 3
 if [ $# -gt 1 ]; then # as many JDKs at once as there are processors
     JVMTEST_FAILURES=$(mktemp)
     export JVMTEST_FAILURES
+    trap 'rm -f "$JVMTEST_FAILURES"' EXIT
     printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} "$0" "$agent" "$receiver" "$classes" {}
     code=$?
-    cat "$JVMTEST_FAILURES" # again, where they are found: the JDKs print at the same time
-    rm -f "$JVMTEST_FAILURES"
+    cat "$JVMTEST_FAILURES" # once more at the end: the output of the JDKs is mixed
     exit $code
 fi
 home=$1
