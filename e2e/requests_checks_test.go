@@ -79,7 +79,7 @@ func covered(spans []*span, from, to int64) (sum int64) {
 
 // checkCoverage checks that the traces of slow requests show where they lost their time.
 func (r *served) checkCoverage(t *testing.T) {
-	// The program counts the time without a processor as well: on a busy machine, 0.35 ms on average each time that a thread takes something.
+	// The program's times include waits for a processor: on a busy machine, 0.35 ms on average for each acquisition.
 	const preempted = int64(500 * time.Microsecond)
 	lost, shown, taken := map[string]int64{}, map[string]int64{}, map[string]int64{}
 	var shares []float64

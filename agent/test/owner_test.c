@@ -50,7 +50,7 @@ static uintptr_t locked = 0x1000; // its address; the reference points here
 static struct fake_object truth; // the owner according to JVMTI
 static uintptr_t changes_to;     // the monitor's owner after a call of JVMTI; 0: unchanged
 static int jvmti_calls;
-static int agrees_every; // each so many calls of JVMTI, one gives the monitor's owner; 0: none
+static int agrees_every;        // every so many calls, JVMTI gives the monitor's owner; 0: never
 static const char *absent = ""; // a field that the JVM does not export
 
 void *weft_vmstructs_libjvm(void) {

@@ -171,7 +171,7 @@ public final class VirtualTimeouts {
             "{\"way\":\"%s\",\"end\":\"%s\",\"virtual\":%b,\"thread\":%s,\"other\":%s}", way, end, virtual, Probe.id(waiter), Probe.id(other)));
   }
 
-  /** Whether a thread waits. A platform thread may show the state before it does: then an interrupt ends the wait before it is sent. */
+  /** Whether a thread waits. A platform thread shows the state before it stops: it may then see an interrupt before the JVM is called. */
   private static boolean waits(Thread thread, boolean virtual) {
     Thread.State state = thread.getState();
     return (state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING) && (virtual || Probe.sleeps(thread));

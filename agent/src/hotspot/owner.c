@@ -181,8 +181,8 @@ static uint64_t owner_from_jvmti(JNIEnv *env, jobject object) {
     return id;
 }
 
-// Whether JVMTI gives another owner while the structures give the same before and after. Between
-// those readings, the owner of a busy monitor may change and come back, but hardly each time.
+// Whether JVMTI gives another owner while the structures give the same before and after. Meanwhile
+// the owner of a busy monitor may change and come back, so one such difference proves nothing.
 static bool differs(JNIEnv *env, jobject object, uint64_t id, struct source *source) {
     for (int i = 0; i < ASKS; i++) {
         uint64_t again;

@@ -219,7 +219,7 @@ static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope, 
     }
 }
 
-// Whether to record; then weft_self_leave is to be called.
+// Whether the event is to be recorded. If so, the caller has to call weft_self_leave.
 static bool enter(JNIEnv *env, jthread thread, struct weft_scope *scope) {
     if (!atomic_load_explicit(&recorded, memory_order_relaxed) ||
         !weft_self_enter(env, thread, scope)) {
