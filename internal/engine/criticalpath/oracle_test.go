@@ -129,9 +129,24 @@ func (w *world) classify(iv jvmthread.Interval, at, hi jvmthread.Time) (kind cri
 	case edge:
 		return 0, ia.From.Thread, true
 	case iv.State == jvmthread.StateJoining && iv.Peer != 0 && (iv.End > hi || !iv.Marks.Has(jvmthread.MarkInterrupted)):
-		return 0, iv.Peer, true
+		return w.joining(iv.Peer, at, hi)
 	}
 	return criticalpath.KindWaitUnknown, 0, true
+}
+
+// joining is classify for a join whose end has no known cause.
+func (w *world) joining(peer jvmthread.ThreadID, at, hi jvmthread.Time) (criticalpath.Kind, jvmthread.ThreadID, bool) {
+	if int(peer) > len(w.lanes) || len(w.lanes[peer-1]) == 0 {
+		return criticalpath.KindWaitUnknown, 0, true // not in the graph
+	}
+	lane := w.lanes[peer-1]
+	if at >= lane[len(lane)-1].End {
+		return criticalpath.KindWakeLatency, 0, true // the thread has ended
+	}
+	if starts, _ := w.start(peer, at, hi); at < lane[0].Start && !starts {
+		return criticalpath.KindWaitUnknown, 0, true
+	}
+	return 0, peer, true
 }
 
 func (w *world) interval(thread jvmthread.ThreadID, at jvmthread.Time) (jvmthread.Interval, bool) {

@@ -3,7 +3,11 @@
 
 package criticalpath
 
-import "github.com/weft-otel/weft/internal/jvmthread"
+import (
+	"math"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
 
 // blocked continues with the owner of the lock at w.now.
 func (w *walk) blocked(f *frame, l *lane, n *node, end jvmthread.Time) {
@@ -87,11 +91,38 @@ func (w *walk) waiting(f *frame, l *lane, n *node, end jvmthread.Time) {
 	case n.state == jvmthread.StateJoining:
 		iv := l.intervals.At(int(f.index))
 		if iv.Peer != jvmthread.NoThread && (!known || !iv.Marks.Has(jvmthread.MarkInterrupted)) {
-			w.follow(f, n, iv.Peer, w.g.laneOf(iv.Peer), end)
+			w.joining(f, l, n, iv.Peer, end)
 			return
 		}
 		fallthrough
 	default:
 		w.emit(f, l.seq(f.index), KindWaitUnknown, f.wait, end)
 	}
+}
+
+// joining continues with the thread that is joined while it lives.
+func (w *walk) joining(f *frame, l *lane, n *node, peer jvmthread.ThreadID, end jvmthread.Time) {
+	at := w.g.laneOf(peer)
+	switch begin, over := w.g.lifetime(at, w.p.End); {
+	case w.now < begin:
+		w.emit(f, l.seq(f.index), KindWaitUnknown, f.wait, min(end, begin))
+	case w.now >= over:
+		w.emit(f, l.seq(f.index), KindWakeLatency, f.wait, end)
+	default:
+		w.follow(f, n, peer, at, min(end, over))
+	}
+}
+
+// lifetime returns when a thread begins and ends. It begins with its first interval, or at any time if a known thread starts it by known.
+// A thread that is not in the graph begins after everything else.
+func (g *Graph) lifetime(at int32, known jvmthread.Time) (begin, over jvmthread.Time) {
+	if at < 0 || g.lanes[at].intervals.Len() == 0 {
+		return math.MaxInt64, math.MaxInt64
+	}
+	l := &g.lanes[at]
+	begin, over = l.intervals.Start(0), g.nodes[int(l.base)+l.intervals.Len()-1].end
+	if l.start >= 0 && begin <= known {
+		begin = math.MinInt64
+	}
+	return begin, over
 }

@@ -184,10 +184,27 @@ func (b *back) waited(l *lane, iv *jvmthread.Interval) bool {
 		return true
 	}
 	if iv.State == jvmthread.StateJoining && iv.Peer != jvmthread.NoThread && (!b.known(iv) || !iv.Marks.Has(jvmthread.MarkInterrupted)) {
-		b.leave(iv.Peer, b.g.laneOf(iv.Peer), none, iv)
-		return true
+		return b.joining(iv)
 	}
 	return false
+}
+
+// joining moves to the thread that is joined. It returns false if that thread does not live during the interval.
+func (b *back) joining(iv *jvmthread.Interval) bool {
+	at := b.g.laneOf(iv.Peer)
+	begin, over := b.g.lifetime(at, b.p.End)
+	if begin >= b.now {
+		return false
+	}
+	if over < b.now {
+		b.emit(iv.Seq, KindWakeLatency, iv, max(over, iv.Start))
+	}
+	if over <= iv.Start {
+		b.index--
+	} else {
+		b.leave(iv.Peer, at, none, iv)
+	}
+	return true
 }
 
 func (b *back) leave(thread jvmthread.ThreadID, at, index int32, led *jvmthread.Interval) {
