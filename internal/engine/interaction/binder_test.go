@@ -338,3 +338,27 @@ func TestOwners(t *testing.T) {
 		})
 	}
 }
+
+// TestOwnerThatEnded checks that a thread holds no lock beyond its end, although others are still blocked, and that the next owner gets the
+// lock from it all the same.
+func TestOwnerThatEnded(t *testing.T) {
+	const events = `0 A threadStart
+		0 B threadStart
+		10 A contendedEnter lock=M owner=B
+		15 B threadEnd`
+	h, binder, _ := play(t, events, 0)
+	holds, _ := binder.Cut(20, nil, nil)
+	want := []jvmthread.Hold{{
+		Start: 10, End: 15, Lock: h.Events[2].Lock, Thread: h.Events[2].Peer, Marks: jvmthread.HoldSinceBefore | jvmthread.HoldInferred,
+	}}
+	if diff := cmp.Diff(want, holds); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	for held := range binder.Held {
+		t.Errorf("%+v is held by a thread that has ended", held)
+	}
+	_, _, got := play(t, events+"\n20 A contendedEntered lock=M", 0)
+	if want := "handoff B/1 -> A/2 at 15..20 lock=M exact"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

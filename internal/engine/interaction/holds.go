@@ -30,6 +30,11 @@ type Queue struct {
 // since then, in no particular order. The holds are valid until the next cut, which reuses their memory as room. Without a blocked thread, an
 // owner may have released its lock long ago: such a hold ends where the owner was last seen.
 func (b *Binder) Cut(at jvmthread.Time, room []jvmthread.Hold, queues []Queue) ([]jvmthread.Hold, []Queue) {
+	for _, l := range b.locks {
+		if b.ended(l.owner) {
+			b.orphan(l, at)
+		}
+	}
 	holds := b.holds
 	b.holds = room[:0]
 	for _, l := range b.locks {
@@ -43,6 +48,23 @@ func (b *Binder) Cut(at jvmthread.Time, room []jvmthread.Hold, queues []Queue) (
 		}
 	}
 	return holds, queues
+}
+
+// ended reports whether a thread has ended.
+func (b *Binder) ended(id jvmthread.ThreadID) bool {
+	th := b.timeline.Thread(id)
+	return th != nil && th.Dead()
+}
+
+// orphan ends the hold of an owner that has ended: it released the lock before. Who holds it now is unknown.
+func (b *Binder) orphan(l *lock, at jvmthread.Time) {
+	release := b.releaseBy(l.owner, at)
+	if l.blocked.Now > 0 {
+		b.endHold(l, release.time, jvmthread.HoldInferred)
+	} else {
+		b.endHold(l, l.seen, jvmthread.HoldInferred)
+	}
+	l.owner, l.release = jvmthread.NoThread, release
 }
 
 // open returns the hold of the owner so far.
@@ -86,7 +108,7 @@ type Held struct {
 // Held calls yield for each lock that has a known owner and blocked threads, in no particular order.
 func (b *Binder) Held(yield func(Held) bool) {
 	for _, l := range b.locks {
-		if l.blocked.Now > 0 && l.owner != jvmthread.NoThread && !yield(Held{l.id, l.owner, l.since}) {
+		if l.blocked.Now > 0 && l.owner != jvmthread.NoThread && !b.ended(l.owner) && !yield(Held{l.id, l.owner, l.since}) {
 			return
 		}
 	}
