@@ -86,7 +86,7 @@ func checkSame(t *testing.T, sent, got *output) {
 // checkSegment checks that a segment has one link, to the span that contains it. Their order is checked with the structure.
 func checkSegment(t *testing.T, o *output, s *span) {
 	t.Helper()
-	require.Equal(t, []string{"critical_path"}, linkKinds(s), s.Name())
+	require.Equal(t, []string{"critical_path"}, linkKinds(s), "%s: %v", s.Name(), s.Attributes().AsRaw())
 	l := s.Links().At(0)
 	to := o.byID[spanID{l.TraceID(), l.SpanID()}]
 	require.NotNil(t, to, s.Name())
