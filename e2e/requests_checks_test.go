@@ -79,17 +79,22 @@ func covered(spans []*span, from, to int64) (sum int64) {
 
 // checkCoverage checks that the traces of slow requests show where they lost their time.
 func (r *served) checkCoverage(t *testing.T) {
-	// The program's times include waits for a processor: on a busy machine, 0.35 ms on average for each acquisition.
-	const preempted = int64(500 * time.Microsecond)
-	lost, shown, taken := map[string]int64{}, map[string]int64{}, map[string]int64{}
+	// The program's times include those in which the thread ran or lacked a processor. For a virtual thread that is not known; on a busy machine,
+	// it is 0.35 ms on average.
+	const ofVirtual = int64(500 * time.Microsecond)
+	lost, shown, excused := map[string]int64{}, map[string]int64{}, map[string]int64{}
 	var shares []float64
 	for trace := range r.slow {
 		var own, seen int64
 		for _, h := range r.holds[trace] {
 			took, part := h.Acquired-h.Called, covered(r.waits[trace], h.Called, h.Acquired)
-			taken[h.Of]++
 			lost[h.Of] += took
 			shown[h.Of] += part
+			if h.Busy > 0 {
+				excused[h.Of] += min(h.Busy, took-part)
+			} else {
+				excused[h.Of] += ofVirtual
+			}
 			own += took
 			seen += part
 		}
@@ -99,8 +104,8 @@ func (r *served) checkCoverage(t *testing.T) {
 	}
 	require.Greater(t, len(shares), 100, "slow requests that waited")
 	for _, of := range []string{"Inventory.lock", "Prices.lock", "HikariPool"} {
-		t.Logf("%s: lost %v, shown %v", of, time.Duration(lost[of]), time.Duration(shown[of]))
-		assert.GreaterOrEqual(t, float64(shown[of]+taken[of]*preempted), 0.95*float64(lost[of]), of)
+		t.Logf("%s: lost %v, shown %v, excused %v", of, time.Duration(lost[of]), time.Duration(shown[of]), time.Duration(excused[of]))
+		assert.GreaterOrEqual(t, float64(shown[of]+excused[of]), 0.95*float64(lost[of]), of)
 	}
 	slices.Sort(shares)
 	t.Logf("%d slow requests; least shares %.3f, median %.4f", len(r.slow), shares[:3], shares[len(shares)/2])

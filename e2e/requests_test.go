@@ -56,6 +56,7 @@ type hold struct {
 
 	Of, Thread                 string
 	Called, Acquired, Released int64
+	Busy                       int64 // of the time between Called and Acquired: for how long the thread ran or lacked a processor; 0 for a virtual one
 }
 
 // Requests of each client, and how long it pauses on average before each: the spans in their traces remain below max_per_second.

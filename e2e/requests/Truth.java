@@ -5,7 +5,10 @@ package com.acme.checkout;
 
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanContext;
+import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -15,6 +18,7 @@ final class Truth {
   private static final long SECOND = 1_000_000_000L;
   private static final Queue<Hold> HOLDS = new ConcurrentLinkedQueue<>();
   private static final long OFFSET = offset();
+  private static final Path SCHEDSTAT = Path.of("/proc/thread-self/schedstat");
 
   private Truth() {}
 
@@ -38,13 +42,31 @@ final class Truth {
     return System.nanoTime() + OFFSET;
   }
 
+  /**
+   * Returns the time for which the current thread has run or lacked a processor: the first two fields of schedstat, see sched-stats in the
+   * kernel's documentation. It is 0 for a virtual thread, which may be on another carrier the next time.
+   */
+  private static long busy() {
+    if (Thread.currentThread().getThreadGroup().getName().equals("VirtualThreads")) {
+      return 0;
+    }
+    try {
+      String[] fields = Files.readString(SCHEDSTAT).split(" ");
+      return Long.parseLong(fields[0]) + Long.parseLong(fields[1]);
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   /** One acquisition, or a whole request; times are nanoseconds since 1970. */
   static final class Hold {
     private final String of;
     private final String thread = Thread.currentThread().getName();
     private final SpanContext span = Span.current().getSpanContext();
+    private final long before = busy();
     private final long called = now();
     private long acquired;
+    private long busy; // before it was acquired
     private volatile long released;
 
     Hold(String of) {
@@ -53,6 +75,7 @@ final class Truth {
 
     void acquired() {
       acquired = now();
+      busy = busy() - before;
     }
 
     /** To be called while it is still held. */
@@ -68,8 +91,10 @@ final class Truth {
     String comma = "";
     for (Hold hold : HOLDS) {
       json.append(comma).append(String.format(
-          "{\"of\":\"%s\",\"thread\":\"%s\",\"trace\":\"%s\",\"span\":\"%s\",\"called\":%d,\"acquired\":%d,\"released\":%d}",
-          hold.of, hold.thread, hold.span.getTraceId(), hold.span.getSpanId(), hold.called, hold.acquired, hold.released));
+          "{\"of\":\"%s\",\"thread\":\"%s\",\"trace\":\"%s\",\"span\":\"%s\",\"called\":%d,\"acquired\":%d,\"busy\":%d,"
+              + "\"released\":%d}",
+          hold.of, hold.thread, hold.span.getTraceId(), hold.span.getSpanId(), hold.called, hold.acquired, hold.busy,
+          hold.released));
       comma = ",";
     }
     out.println(json.append("]}"));
