@@ -55,7 +55,7 @@ func restartAgain(t *testing.T, signal syscall.Signal, more ...string) {
 	to.check(t, "killed", events, length)
 	to.checkJVM(t, "idle")
 	if signal == syscall.SIGKILL {
-		to.checkRepeats(t, 2*k.done)
+		to.checkRepeats(t, inFlight*k.done)
 	} else {
 		to.checkRepeats(t, 0)
 	}
@@ -78,6 +78,9 @@ func TestKilledGatewaysLoseNothing(t *testing.T) {
 	}
 	killSome(t, setups, to, func(*killer) {})
 }
+
+// inFlight is how many windows an exporter sends at once: num_consumers of its queue, by default. After a kill, it sends them again.
+const inFlight = 10
 
 // killSome starts collectors, of which agents connect to the first one, and kills one after the other, in random order. It calls also after
 // each kill.
@@ -110,5 +113,5 @@ func killSome(t *testing.T, setups []setup, to *backend, also func(*killer)) {
 	}
 	to.check(t, "killed", events, length)
 	to.checkJVM(t, "idle")
-	to.checkRepeats(t, 2*k.done)
+	to.checkRepeats(t, inFlight*k.done)
 }
