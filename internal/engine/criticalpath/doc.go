@@ -15,7 +15,8 @@
 //     finally has a task for the thread did work of its own before.
 //   - Waiting, joining or parked otherwise: up to the cause of the wake-up the path continues with the thread that caused it; the rest is wake-up
 //     latency. A wait that timed out is a timer. A wait without a known cause before hi stays on the path; only a join, which names its
-//     target, continues with that thread while it lives: once it has ended, the rest is wake-up latency. A park on a synchronizer with known holds is treated as a block.
+//     target, continues with that thread while it lives: once it has ended, the rest is wake-up latency. A park on a synchronizer with known
+//     holds is treated as a block.
 //   - Not started yet: up to the call of Thread.start the path continues with the caller; the rest is start-up latency.
 //   - In a wait that is already part of the chain of waits: this is a cycle. It stays unexplained, as does anything deeper than the limit.
 //

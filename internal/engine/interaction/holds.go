@@ -30,11 +30,6 @@ type Queue struct {
 // since then, in no particular order. The holds are valid until the next cut, which reuses their memory as room. Without a blocked thread, an
 // owner may have released its lock long ago: such a hold ends where the owner was last seen.
 func (b *Binder) Cut(at jvmthread.Time, room []jvmthread.Hold, queues []Queue) ([]jvmthread.Hold, []Queue) {
-	for _, l := range b.locks {
-		if b.ended(l.owner) {
-			b.orphan(l, at)
-		}
-	}
 	holds := b.holds
 	b.holds = room[:0]
 	for _, l := range b.locks {
@@ -44,36 +39,32 @@ func (b *Binder) Cut(at jvmthread.Time, room []jvmthread.Hold, queues []Queue) (
 		}
 		holds = l.shared(at, holds)
 		if l.owner != jvmthread.NoThread {
-			holds = append(holds, l.open(at))
+			holds = append(holds, b.open(l, at))
 		}
 	}
 	return holds, queues
 }
 
-// ended reports whether a thread has ended.
-func (b *Binder) ended(id jvmthread.ThreadID) bool {
-	th := b.timeline.Thread(id)
-	return th != nil && th.Dead()
-}
-
-// orphan ends the hold of an owner that has ended: it released the lock before. Who holds it now is unknown.
-func (b *Binder) orphan(l *lock, at jvmthread.Time) {
-	release := b.releaseBy(l.owner, at)
-	if l.blocked.Now > 0 {
-		b.endHold(l, release.time, jvmthread.HoldInferred)
-	} else {
-		b.endHold(l, l.seen, jvmthread.HoldInferred)
-	}
-	l.owner, l.release = jvmthread.NoThread, release
-}
-
-// open returns the hold of the owner so far.
-func (l *lock) open(at jvmthread.Time) jvmthread.Hold {
+// open returns the hold of the owner so far. An owner that has ended held the lock until then at most.
+func (b *Binder) open(l *lock, at jvmthread.Time) jvmthread.Hold {
 	h := jvmthread.Hold{Start: l.since, End: at, Lock: l.id, Thread: l.owner, Marks: l.marks | jvmthread.HoldOpen | jvmthread.HoldSoFar}
-	if l.blocked.Now == 0 {
+	end, ended := b.ended(l.owner)
+	switch {
+	case l.blocked.Now == 0:
 		h.End, h.Marks = l.seen, l.marks|jvmthread.HoldInferred|jvmthread.HoldSoFar
+	case ended:
+		h.End, h.Marks = max(l.seen, min(end, at)), l.marks|jvmthread.HoldInferred|jvmthread.HoldSoFar
 	}
 	return h
+}
+
+// ended returns when a thread ended, and false if it has not, or if nothing is known of it.
+func (b *Binder) ended(id jvmthread.ThreadID) (jvmthread.Time, bool) {
+	th := b.timeline.Thread(id)
+	if th == nil || !th.Dead() {
+		return 0, false
+	}
+	return th.Open().Start, true
 }
 
 // Bytes estimates the bytes in use.
@@ -93,7 +84,7 @@ func (b *Binder) AppendOpen(holds []jvmthread.Hold, id jvmthread.LockID, at jvmt
 		return holds
 	}
 	if l.owner != jvmthread.NoThread {
-		holds = append(holds, l.open(at))
+		holds = append(holds, b.open(l, at))
 	}
 	return l.shared(at, holds)
 }
@@ -105,10 +96,13 @@ type Held struct {
 	Since jvmthread.Time // when the owner got it, or was first seen to own it
 }
 
-// Held calls yield for each lock that has a known owner and blocked threads, in no particular order.
+// Held calls yield for each lock that has a known owner, which has not ended, and blocked threads, in no particular order.
 func (b *Binder) Held(yield func(Held) bool) {
 	for _, l := range b.locks {
-		if l.blocked.Now > 0 && l.owner != jvmthread.NoThread && !b.ended(l.owner) && !yield(Held{l.id, l.owner, l.since}) {
+		if l.blocked.Now == 0 || l.owner == jvmthread.NoThread {
+			continue
+		}
+		if _, ended := b.ended(l.owner); !ended && !yield(Held{l.id, l.owner, l.since}) {
 			return
 		}
 	}
