@@ -58,7 +58,7 @@ func (b *Binder) open(l *lock, at jvmthread.Time) jvmthread.Hold {
 	return h
 }
 
-// ended returns when a thread ended, and false if it has not, or if nothing is known of it.
+// ended returns when a thread ended, and false if it has not, or if it is unknown.
 func (b *Binder) ended(id jvmthread.ThreadID) (jvmthread.Time, bool) {
 	th := b.timeline.Thread(id)
 	if th == nil || !th.Dead() {
