@@ -24,6 +24,7 @@ type proxy struct {
 	tampers          bool   // changes, repeats and omits bytes: only TLS notices that
 	calm             atomic.Bool
 	faults           [faultKinds]atomic.Int64
+	accepted         atomic.Int64 // connections of clients
 
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
@@ -64,6 +65,7 @@ func (p *proxy) accept() {
 		if err != nil {
 			return // closed
 		}
+		p.accepted.Add(1)
 		go p.pass(conn)
 	}
 }

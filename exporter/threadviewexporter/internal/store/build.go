@@ -82,7 +82,7 @@ func (s *Session) addInteractions(b *Block, w *window.Window, sym *symbols.Table
 	}
 }
 
-// holdKey is what an open hold is found by: its lock in the upper half and, if several threads may hold it, its thread in the lower.
+// holdKey is what a hold so far is found by: its lock in the upper half and, if several threads may hold it, its thread in the lower.
 type holdKey uint64
 
 func (h *Hold) key() holdKey {
@@ -93,7 +93,7 @@ func (h *Hold) key() holdKey {
 	return k
 }
 
-// addHolds keeps the holds that ended. Open ones come again with the next window; one that does not ended where it was last seen.
+// addHolds keeps the holds that ended. Those so far come again with the next window; one that does not ended where it was last seen.
 func (s *Session) addHolds(b *Block, w *window.Window, sym *symbols.Table) {
 	before := s.openHolds
 	s.openHolds = make(map[holdKey]Hold, len(before))
@@ -105,24 +105,27 @@ func (s *Session) addHolds(b *Block, w *window.Window, sym *symbols.Table) {
 		if old, ok := before[key]; ok && old.Start == h.Start {
 			delete(before, key)
 		}
-		if h.Marks&jvmthread.HoldOpen != 0 {
+		if h.Marks&jvmthread.HoldSoFar != 0 {
 			s.openHolds[key] = h
 			continue
 		}
 		done = append(done, h)
 	}
 	for _, h := range before {
-		h.Marks = h.Marks&^jvmthread.HoldOpen | jvmthread.HoldInferred
+		h.Marks = h.Marks&^(jvmthread.HoldOpen|jvmthread.HoldSoFar) | jvmthread.HoldInferred
 		done = append(done, h)
 	}
-	slices.SortFunc(done, func(x, y Hold) int {
-		return cmp.Or(cmp.Compare(x.End, y.End), cmp.Compare(x.Lock, y.Lock), cmp.Compare(x.Start, y.Start), cmp.Compare(x.Thread, y.Thread))
-	})
+	slices.SortFunc(done, byEnd)
 	for _, h := range done {
 		if h.End > h.Start {
 			b.addHold(h)
 		}
 	}
+}
+
+// byEnd is the order of holds in a block: ends are searched.
+func byEnd(x, y Hold) int {
+	return cmp.Or(cmp.Compare(x.End, y.End), cmp.Compare(x.Lock, y.Lock), cmp.Compare(x.Start, y.Start), cmp.Compare(x.Thread, y.Thread))
 }
 
 // addDeadlocks keeps the deadlocks that were confirmed in a window.

@@ -144,7 +144,7 @@ func (sn *Snapshot) EdgesTo(iv *Interval, yield func(Edge) bool) {
 	}
 }
 
-// Holds yields the holds that overlap [from, to), by their ends within each window; open ones come last, by lock.
+// Holds yields the holds that overlap [from, to), by their ends within each window; those so far come last.
 func (sn *Snapshot) Holds(from, to jvmthread.Time, yield func(Hold) bool) {
 	sn.uncoveredHolds(from, to, &Cover{}, yield)
 }

@@ -235,8 +235,8 @@ func (s *Session) openBlock() *Block {
 		b.add(&iv)
 	}
 	b.lanes = append(b.lanes, lane{first: uint32(len(b.state))})
-	for _, id := range slices.Sorted(maps.Keys(s.openHolds)) {
-		b.addHold(s.openHolds[id])
+	for _, h := range slices.SortedFunc(maps.Values(s.openHolds), byEnd) {
+		b.addHold(h)
 	}
 	b.finish()
 	return b
