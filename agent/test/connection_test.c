@@ -119,7 +119,9 @@ static void send_end(int fd) {
 TEST(stays_away_after_the_end) {
     int fd = begin();
     send_end(fd);
-    CHECK(!weft_connection_settled(&c));
+    say_number(fd, WEFT_FRAME_ACK, 1);
+    weft_connection_step(&c, now);
+    CHECK(!weft_connection_settled(&c)); // the end may still be lost
     say_number(fd, WEFT_FRAME_ACK, 1);
     close(fd);
     weft_connection_step(&c, now);
@@ -225,7 +227,7 @@ TEST(takes_another_session_when_a_receiver_has_more) {
     CHECK_INT(last_frame(fd, false), WEFT_FRAME_BATCH);
     say_number(fd, WEFT_FRAME_ACK, 1);
     weft_connection_step(&c, now);
-    CHECK(weft_connection_settled(&c));
+    CHECK_INT(c.hello.acked, 1);
     CHECK(!c.renewed);
     end(fd);
 }

@@ -209,6 +209,9 @@ static void serve(struct server *s, int fd) {
             say(fd, 129, &acked, 8);
             say(fd, 999, "newer", 5); // has to be skipped
         }
+        if (w->ended && acked == w->newest) {
+            return; // closing confirms the end
+        }
         if (s->leave > 0 && w->newest >= (uint64_t)s->leave) {
             leave(s, fd);
             return;

@@ -393,6 +393,5 @@ short weft_connection_events(const struct weft_connection *c) {
 }
 
 bool weft_connection_settled(const struct weft_connection *c) {
-    return c->over || (c->state == WEFT_STREAMING && c->retain->oldest == NULL &&
-                       (!c->end_wanted || (c->end_sent && !weft_stream_pending(&c->stream))));
+    return c->over;
 }

@@ -89,8 +89,8 @@ void weft_connection_renew(struct weft_connection *c, int64_t now);
 // The events to poll for; 0 without a socket.
 short weft_connection_events(const struct weft_connection *c);
 
-// Whether all batches are acknowledged, and the end, if wanted, is sent. Stays true when the
-// receiver closes afterwards.
+// Whether all batches are acknowledged and the receiver closed the connection after the end, which
+// confirms it: what was only written may be lost with the connection.
 bool weft_connection_settled(const struct weft_connection *c);
 
 void weft_connection_close(struct weft_connection *c, int64_t now);

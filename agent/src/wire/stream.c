@@ -105,7 +105,11 @@ ssize_t weft_stream_read(struct weft_stream *s, void *to, size_t len) {
             return -1;
         }
         ssize_t n = feed(s);
-        if (n <= 0) {
+        if (n == 0) { // without a close_notify anybody on the way may have ended it
+            errno = ECONNRESET;
+            return -1;
+        }
+        if (n < 0) {
             return n;
         }
     }
