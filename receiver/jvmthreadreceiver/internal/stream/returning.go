@@ -9,17 +9,17 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// returning knows the last batch of sessions that were lost. Their agents may return, and repeat batches whose acknowledgements they did not
-// receive. Guarded by sessions.mu.
+// returning knows the last batch of sessions that were lost, or have ended. Their agents may return, and repeat what they did not see
+// acknowledged. Guarded by sessions.mu.
 type returning struct {
 	last  map[jvmthread.SessionID]uint64
 	order []jvmthread.SessionID // the next one to forget first
 }
 
-// maxReturning is how many lost sessions are known. Batches of others may be delivered again if their agents return.
+// maxReturning is how many sessions are known. Batches of others may be delivered again if their agents return.
 const maxReturning = 1024
 
-// add notes a session that is lost.
+// add notes a session that is gone.
 func (r *returning) add(id jvmthread.SessionID, last uint64) {
 	if r.last == nil {
 		r.last = make(map[jvmthread.SessionID]uint64)
@@ -32,7 +32,7 @@ func (r *returning) add(id jvmthread.SessionID, last uint64) {
 	r.order = append(r.order, id)
 }
 
-// take returns the last batch of a session that was lost, or 0, and forgets it.
+// take returns the last batch of a session that is gone, or 0, and forgets it.
 func (r *returning) take(id jvmthread.SessionID) (last uint64) {
 	last, ok := r.last[id]
 	if !ok {

@@ -19,6 +19,7 @@ type session struct {
 
 	offset jvmthread.Time // from the JVM's monotonic clock to the wall clock, according to the session's first hello
 	late   bool           // the agent has already sent its threads' states to another receiver, or to this one in an earlier life
+	ended  bool           // its end was delivered in an earlier life, and nothing since
 	told   bool           // the next component has a batch of it, or had one in an earlier life of the receiver
 	cost   int            // bytes of its resource, which count while it is known
 	peer   string         // that it counts for
@@ -163,7 +164,7 @@ func (c *connection) deliver(s *session) error {
 	if err := c.sessions.Out.Deliver(c.ctx, s.Session); err != nil {
 		return err
 	}
-	s.told = true
+	s.told, s.ended = true, false
 	c.arrive()
 	return c.acknowledge(s.Last)
 }

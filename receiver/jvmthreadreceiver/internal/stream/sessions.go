@@ -35,6 +35,7 @@ type sessions struct {
 	byID   map[jvmthread.SessionID]*session
 	byPeer map[string]int // number of sessions that began with a connection of a peer
 	lost   returning
+	ended  returning // they may return only to repeat their end
 }
 
 func newSessions(settings Settings) *sessions {
@@ -127,6 +128,7 @@ func (all *sessions) enlist(c *connection, hello *wire.Hello, proven bool) (s *s
 		s.peer = c.peer.name
 		if proven {
 			s.continueAfter(all.lost.take(hello.Session))
+			s.ended = all.ended.take(hello.Session) > 0
 		}
 		if !all.door.definitions.Take(s.cost) {
 			return nil, nil, &refusal{wire.RefuseLimit, "no memory for another session (protocols::stream::max_definitions_mib)"}
@@ -134,7 +136,9 @@ func (all *sessions) enlist(c *connection, hello *wire.Hello, proven bool) (s *s
 		all.byID[hello.Session] = s
 		all.byPeer[s.peer]++
 		outlet.Count(all.Out.Telemetry.ReceiverJvmThreadSessions, 1)
-		all.Out.Log.Info("Session started", zap.Stringer("session", s.ID), zap.String("service", s.Service()), zap.Uint32("pid", hello.PID))
+		if !s.ended {
+			all.Out.Log.Info("Session started", zap.Stringer("session", s.ID), zap.String("service", s.Service()), zap.Uint32("pid", hello.PID))
+		}
 	}
 	if s.proven && !proven {
 		return nil, nil, unauthorized("session %s was opened with a secret, and this hello has none: another process claims the session", s.ID)
@@ -165,7 +169,10 @@ func (all *sessions) withdraw(s *session, c *connection) {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
-		if !s.told { // nothing to continue, and nothing to end
+		if s.ended {
+			all.ended.add(s.ID, s.Last)
+		}
+		if !s.told || s.ended { // nothing to continue, and nothing to end
 			all.forget(s)
 			return
 		}
@@ -242,20 +249,26 @@ func (all *sessions) lose(s *session) {
 	}
 }
 
-// end delivers the end that the owner of a session has received.
+// end delivers the end that the owner of a session has received, once: an agent repeats it on another connection unless it has seen the
+// receiver close this one.
 func (all *sessions) end(ctx context.Context, s *session, end wire.End) error {
 	reason := threadpdata.EndExit
 	if end.Reason == wire.EndDetached {
 		reason = threadpdata.EndDetached
 	}
-	s.End(reason, s.wallTime(end.Time))
-	if err := all.Out.Deliver(ctx, s.Session); err != nil {
-		return err
+	if !s.ended {
+		s.End(reason, s.wallTime(end.Time))
+		if err := all.Out.Deliver(ctx, s.Session); err != nil {
+			return err
+		}
+		all.Out.Log.Info("Session ended", zap.Stringer("session", s.ID), zap.String("service", s.Service()), zap.String("reason", reason))
 	}
-	all.Out.Log.Info("Session ended", zap.Stringer("session", s.ID), zap.String("service", s.Service()), zap.String("reason", reason))
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	all.forget(s)
+	if s.proven {
+		all.ended.add(s.ID, s.Last)
+	}
 	return nil
 }
 

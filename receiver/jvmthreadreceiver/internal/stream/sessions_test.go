@@ -232,6 +232,46 @@ func TestLostSessionThatReturnsRepeatsNothing(t *testing.T) {
 	})
 }
 
+// An agent repeats the end if its connection was cut before it saw the receiver close it. That is no other session, and it ends once.
+func TestRepeatedEndIsDeliveredOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next := outlettest.NewSink()
+		r, listener := startWithPipes(t, next)
+		a := listener.dial(t)
+		a.greet(hello)
+		a.send("batch sequence=1 watermark=1")
+		assert.EqualValues(t, 1, a.acked())
+		a.send("end time=2 reason=1")
+		synctest.Wait()
+		assert.Equal(t, "batch 1 part 0 of 1 watermark 1000001 before 0\n", next.Next(t))
+		assert.Equal(t, "batch 2 part 0 of 1 watermark 1000002 before 0 end exit\n", next.Next(t))
+
+		for _, repeats := range []bool{true, false, true} {
+			a = listener.dial(t)
+			assert.EqualValues(t, 1, a.greet(helloAgain(1)))
+			if repeats {
+				a.send("end time=2 reason=1")
+			} else {
+				require.NoError(t, a.conn.Close())
+			}
+			synctest.Wait()
+			assert.Empty(t, r.sessions.byID)
+			time.Sleep(time.Minute)
+			assert.Empty(t, next.Got)
+		}
+
+		a = listener.dial(t)
+		assert.EqualValues(t, 1, a.greet(helloAgain(1)))
+		a.send("batch sequence=2 watermark=3")
+		assert.EqualValues(t, 2, a.acked())
+		a.send("end time=4 reason=1")
+		synctest.Wait()
+		assert.Equal(t, "batch 2 part 0 of 1 watermark 1000003 before 0\n", next.Next(t))
+		assert.Equal(t, "batch 3 part 0 of 1 watermark 1000004 before 0 end exit\n", next.Next(t), "whatever follows an end has its own")
+		r.stop()
+	})
+}
+
 func TestReturningIsBounded(t *testing.T) {
 	var r returning
 	id := func(n int) (id jvmthread.SessionID) {
