@@ -108,6 +108,14 @@ func (p *proxy) cutAll() {
 	for c := range p.conns {
 		_ = c.Close()
 	}
+	clear(p.conns)
+}
+
+// connected reports whether there is a connection that was not cut.
+func (p *proxy) connected() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.conns) > 0
 }
 
 // copy passes bytes on in one direction. Whatever ends it ends both directions, except for the orderly end of what is sent.
