@@ -99,6 +99,18 @@ TEST(late) {
     CHECK(weft_roster_size() < WEFT_ROSTER_GONE + 100);
 }
 
+// The gaps of threads that end while nothing more fits are no lost events.
+TEST(late_blind) {
+    pthread_t thread;
+    start_sender(256U << 10, 1U << 20);
+    uint64_t events = run_writers(20, 8, 10000, 0, write_blindly);
+    start_server(&thread);
+    events += run_writers(1, 2, 1000, 0, write_blindly);
+    finish_after(thread, events);
+    expect(events);
+    CHECK(server.witness.lost > 0);
+}
+
 TEST(unacknowledged) {
     pthread_t thread;
     server.forget = 1;
@@ -180,6 +192,7 @@ static const struct scenario scenarios[] = {
     {"cut", cut},
     {"rude", rude},
     {"late", late},
+    {"late_blind", late_blind},
     {"absent", absent},
     {"absent_churn", absent_churn},
     {"hopping", hopping},

@@ -75,6 +75,25 @@ static inline void *write_events(void *argument) {
     return NULL;
 }
 
+// A gap without lost events follows each event, as where waits may be invisible.
+static inline void *write_blindly(void *argument) {
+    const struct writer *w = argument;
+    uint64_t id = atomic_fetch_add(&next_thread, 1);
+    weft_roster_announce(id, 0, "writer", "test");
+    struct weft_buffer *b = weft_buffer_open(id);
+    if (b == NULL) {
+        return NULL;
+    }
+    for (int i = 0; i < w->events; i++) {
+        struct weft_record r = {.kind = WEFT_EV_YIELD};
+        struct weft_record gap = {.kind = WEFT_EV_GAP};
+        weft_min_duration_put_now(b, &r, 0);
+        weft_min_duration_put_now(b, &gap, 0);
+    }
+    weft_buffer_close(b);
+    return NULL;
+}
+
 static pthread_mutex_t hop_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 // A virtual thread that moves between two writers: its events stay in order.

@@ -257,6 +257,22 @@ static bool take_all(struct weft_drain *d, size_t *total) {
     return all;
 }
 
+// Counts what a thread that has ended had to report. Gaps are no events; they contain lost ones.
+static uint64_t take_losses(struct weft_buffer *b) {
+    uint64_t lost = 0;
+    struct weft_record gap;
+    if (weft_buffer_take_loss(b, &gap)) {
+        lost += (uint64_t)gap.arg;
+    }
+    struct weft_held_look held = weft_min_duration_look(&b->held);
+    size_t count = weft_min_duration_take(&b->held, &held);
+    for (size_t i = 0; i < count; i++) {
+        const struct weft_record *record = &b->held.records[i];
+        lost += record->kind == WEFT_EV_GAP ? (uint64_t)record->arg : 1;
+    }
+    return lost;
+}
+
 // Drops ended threads while nothing can be taken, if they have only losses to report. The losses
 // are reported together later.
 static void sweep(struct weft_drain *d) {
@@ -268,9 +284,7 @@ static void sweep(struct weft_drain *d) {
         struct weft_buffer *b = d->buffers[i];
         if (atomic_load_explicit(&b->closed, memory_order_acquire) &&
             atomic_load_explicit(&b->written, memory_order_acquire) == b->read) {
-            struct weft_held_look held = weft_min_duration_look(&b->held);
-            weft_buffer_lose_unbuffered(atomic_load_explicit(&b->lost, memory_order_relaxed) +
-                                        weft_min_duration_take(&b->held, &held));
+            weft_buffer_lose_unbuffered(take_losses(b));
             weft_roster_gone(b->thread, 0); // no future batch mentions it
             weft_buffer_free(b);
         } else {
