@@ -99,7 +99,7 @@ TEST(late) {
     CHECK(weft_roster_size() < WEFT_ROSTER_GONE + 100);
 }
 
-// The gaps of threads that end while nothing more fits are no lost events.
+// Gaps of threads that end while nothing more fits do not count as lost events.
 TEST(late_blind) {
     pthread_t thread;
     start_sender(256U << 10, 1U << 20);

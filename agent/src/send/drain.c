@@ -257,7 +257,7 @@ static bool take_all(struct weft_drain *d, size_t *total) {
     return all;
 }
 
-// Counts what a thread that has ended had to report. Gaps are no events; they contain lost ones.
+// Counts what a thread that has ended had to report. A gap stands for the events that it counts.
 static uint64_t take_losses(struct weft_buffer *b) {
     uint64_t lost = 0;
     struct weft_record gap;
