@@ -179,10 +179,12 @@ func (p *pool) processed(e *entry) {
 	freed := 0
 	for i := range b.taken {
 		freed += b.jobs[i].bytes
+	}
+	p.free(b, freed) // before a sender hears of it
+	for i := range b.taken {
 		b.jobs[i].finish()
 		b.jobs[i] = job{}
 	}
-	p.free(b, freed)
 	b.jobs = b.jobs[b.taken:]
 	b.taken, b.due = 0, false
 	if b.room != nil {
