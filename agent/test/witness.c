@@ -84,6 +84,7 @@ struct witness_thread *witness_thread_of(struct witness *w, uint64_t id) {
     if (w->threads[at].id == 0) {
         w->threads[at].id = id;
         w->threads[at].last = INT64_MIN;
+        w->threads[at].open = -1;
         w->thread_count++;
     }
     return &w->threads[at];

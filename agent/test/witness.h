@@ -34,7 +34,7 @@ struct witness_thread {
     uint64_t section; // newest batch with a section of it
     uint64_t blocked; // hash and class of the monitor it is blocked on
     int connection;   // newest connection that defined it
-    int open;         // kind of the current call: wait, joinStart, sleepStart
+    int open;         // kind of the current call: wait, joinStart, sleepStart; 0: none; -1: unknown
     bool started;
     bool ended;
     bool worker;  // its name starts with worker-

@@ -101,7 +101,8 @@ static void print_event(struct witness *w, const struct witness_thread *t, unsig
 }
 
 // What a thread may do next. After a gap or a snapshot this is unknown: snapshots have their own
-// class ids, and unobserved ends are missing. Ends of virtual threads may be missing as well.
+// class ids, and unobserved ends are missing. Ends of virtual threads may be missing as well. A
+// thread that started before the session may be in a call that began before it.
 static const char *pairing(struct witness_thread *t, unsigned kind, unsigned flags, uint64_t lock) {
     const char *wrong = NULL;
     if (kind == GAP || (flags & (4U | 8U)) != 0) {
@@ -117,6 +118,7 @@ static const char *pairing(struct witness_thread *t, unsigned kind, unsigned fla
     case THREAD_START:
         wrong = t->started ? "a second threadStart" : NULL;
         t->started = true;
+        t->open = 0;
         break;
     case THREAD_END:
         t->ended = true;
