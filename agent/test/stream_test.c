@@ -288,6 +288,14 @@ TEST(an_end_is_announced) {
     CHECK_INT(weft_stream_read(&client, data, sizeof data), 0);
     end();
 
+    begin("localhost"); // cut
+    CHECK_INT(shake(), 1);
+    turn();
+    shutdown(far, SHUT_WR);
+    CHECK_INT(weft_stream_read(&client, data, sizeof data), -1);
+    CHECK_INT(errno, ECONNRESET);
+    end();
+
     begin("localhost"); // closed without a word
     shutdown(far, SHUT_RDWR);
     CHECK_INT(shake(), -1);

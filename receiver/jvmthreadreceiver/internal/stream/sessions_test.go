@@ -232,7 +232,7 @@ func TestLostSessionThatReturnsRepeatsNothing(t *testing.T) {
 	})
 }
 
-// An agent repeats the end if its connection was cut before it saw the receiver close it. That is no other session, and it ends once.
+// An agent repeats the end if its connection was cut before it saw the receiver close it. It is the same session, and it ends once.
 func TestRepeatedEndIsDeliveredOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := outlettest.NewSink()
@@ -267,7 +267,7 @@ func TestRepeatedEndIsDeliveredOnce(t *testing.T) {
 		a.send("end time=4 reason=1")
 		synctest.Wait()
 		assert.Equal(t, "batch 2 part 0 of 1 watermark 1000003 before 0\n", next.Next(t))
-		assert.Equal(t, "batch 3 part 0 of 1 watermark 1000004 before 0 end exit\n", next.Next(t), "whatever follows an end has its own")
+		assert.Equal(t, "batch 3 part 0 of 1 watermark 1000004 before 0 end exit\n", next.Next(t), "batches after an end need another end")
 		r.stop()
 	})
 }
