@@ -126,12 +126,12 @@ func (all *sessions) enlist(c *connection, hello *wire.Hello, proven bool) (s *s
 		}
 		s = newSession(hello)
 		s.peer = c.peer.name
-		if proven {
-			s.continueAfter(all.lost.take(hello.Session))
-			s.ended = all.ended.take(hello.Session) > 0
-		}
 		if !all.door.definitions.Take(s.cost) {
 			return nil, nil, &refusal{wire.RefuseLimit, "no memory for another session (protocols::stream::max_definitions_mib)"}
+		}
+		if proven { // a refused session stays known, so this follows the last refusal
+			s.continueAfter(all.lost.take(hello.Session))
+			s.ended = all.ended.take(hello.Session) > 0
 		}
 		all.byID[hello.Session] = s
 		all.byPeer[s.peer]++

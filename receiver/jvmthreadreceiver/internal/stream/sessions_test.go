@@ -258,6 +258,12 @@ func TestRepeatedEndIsDeliveredOnce(t *testing.T) {
 			assert.Empty(t, r.sessions.byID)
 			time.Sleep(time.Minute)
 			assert.Empty(t, next.Got)
+
+			a = listener.dial(t)
+			r.sessions.door.definitions.Force(1 << 40)
+			a.send(helloAgain(1))
+			assert.Contains(t, a.refused().Message, "no memory for another session")
+			r.sessions.door.definitions.Give(1 << 40)
 		}
 
 		a = listener.dial(t)
