@@ -38,16 +38,22 @@ struct writer {
     int pause_us; // after every tenth event
 };
 
+// Opens the buffer of a new thread. NULL if there is no memory.
+static inline struct weft_buffer *open_writer(const char *name) {
+    uint64_t id = atomic_fetch_add(&next_thread, 1);
+    weft_roster_announce(id, 0, name, "test");
+    return weft_buffer_open(id);
+}
+
 static inline void *write_events(void *argument) {
     const struct writer *w = argument;
-    uint64_t id = atomic_fetch_add(&next_thread, 1);
-    weft_roster_announce(id, 0, "writer", "test");
-    struct weft_buffer *b = weft_buffer_open(id);
+    struct weft_buffer *b = open_writer("writer");
     if (b == NULL) {
         return NULL;
     }
-    usleep((useconds_t)(id % 8 * 500));
-    weft_roster_announce(id, 0, "writer that works", "test"); // by itself, after who started it
+    usleep((useconds_t)(b->thread % 8 * 500));
+    // By itself, after who started it.
+    weft_roster_announce(b->thread, 0, "writer that works", "test");
     for (int i = 0; i < w->events; i++) {
         struct weft_record r = {.kind = WEFT_EV_YIELD};
         if (i % 5 == 3) { // an event known only afterwards, with another in between
@@ -75,12 +81,11 @@ static inline void *write_events(void *argument) {
     return NULL;
 }
 
-// A gap without lost events follows each event, as where waits may be invisible.
+// Writes a gap that counts no lost events after each event, like a thread whose waits may be
+// invisible.
 static inline void *write_blindly(void *argument) {
     const struct writer *w = argument;
-    uint64_t id = atomic_fetch_add(&next_thread, 1);
-    weft_roster_announce(id, 0, "writer", "test");
-    struct weft_buffer *b = weft_buffer_open(id);
+    struct weft_buffer *b = open_writer("writer");
     if (b == NULL) {
         return NULL;
     }
@@ -99,9 +104,7 @@ static pthread_mutex_t hop_mutex = PTHREAD_MUTEX_INITIALIZER;
 // A virtual thread that moves between two writers: its events stay in order.
 static inline void *carry_events(void *argument) {
     const struct writer *w = argument;
-    uint64_t id = atomic_fetch_add(&next_thread, 1);
-    weft_roster_announce(id, 0, "carrier", "test");
-    struct weft_buffer *b = weft_buffer_open(id);
+    struct weft_buffer *b = open_writer("carrier");
     if (b == NULL) {
         return NULL;
     }
