@@ -129,7 +129,7 @@ func (all *sessions) enlist(c *connection, hello *wire.Hello, proven bool) (s *s
 		if !all.door.definitions.Take(s.cost) {
 			return nil, nil, &refusal{wire.RefuseLimit, "no memory for another session (protocols::stream::max_definitions_mib)"}
 		}
-		if proven { // a refused session stays known, so this follows the last refusal
+		if proven { // only now: what is known of a session that is refused must stay
 			s.continueAfter(all.lost.take(hello.Session))
 			s.ended = all.ended.take(hello.Session) > 0
 		}

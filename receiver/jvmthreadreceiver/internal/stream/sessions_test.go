@@ -227,9 +227,21 @@ func TestLostSessionThatReturnsRepeatsNothing(t *testing.T) {
 			}
 			assert.Equal(t, fmt.Sprintf("batch %d part 0 of 1 watermark %d before 0 end lost\n", 2*i+3, 1_000_000+2*i+2), next.Next(t))
 			assert.Empty(t, next.Got)
+			refuseMemory(t, r, listener, hello)
 		}
 		r.stop()
 	})
+}
+
+// refuseMemory greets a receiver that has no memory for the session.
+func refuseMemory(t *testing.T, r *running, listener *pipes, hello string) {
+	t.Helper()
+	const all = 1 << 40
+	a := listener.dial(t)
+	r.sessions.door.definitions.Force(all)
+	a.send(hello)
+	assert.Contains(t, a.refused().Message, "no memory for another session")
+	r.sessions.door.definitions.Give(all)
 }
 
 // An agent repeats the end if its connection was cut before it saw the receiver close it. It is the same session, and it ends once.
@@ -259,11 +271,7 @@ func TestRepeatedEndIsDeliveredOnce(t *testing.T) {
 			time.Sleep(time.Minute)
 			assert.Empty(t, next.Got)
 
-			a = listener.dial(t)
-			r.sessions.door.definitions.Force(1 << 40)
-			a.send(helloAgain(1))
-			assert.Contains(t, a.refused().Message, "no memory for another session")
-			r.sessions.door.definitions.Give(1 << 40)
+			refuseMemory(t, r, listener, helloAgain(1))
 		}
 
 		a = listener.dial(t)
