@@ -180,7 +180,7 @@ func (p *pool) processed(e *entry) {
 	for i := range b.taken {
 		freed += b.jobs[i].bytes
 	}
-	p.free(b, freed) // before the senders are informed
+	p.free(b, freed) // before finish: the sender may use the room at once
 	for i := range b.taken {
 		b.jobs[i].finish()
 		b.jobs[i] = job{}
