@@ -146,9 +146,12 @@ func (b *backend) checkRepeats(t *testing.T, most int) {
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	windows := map[pcommon.TraceID]bool{}
+	windows, incidents := map[pcommon.TraceID]bool{}, 0
 	for _, s := range b.got.twice {
-		if s.isRoot() {
+		switch {
+		case s.isRoot() && s.ofIncident():
+			incidents++
+		case s.isRoot():
 			windows[s.TraceID()] = true
 		}
 	}
@@ -158,14 +161,15 @@ func (b *backend) checkRepeats(t *testing.T, most int) {
 		assert.Equal(t, first.service, s.service)
 		assert.Equal(t, first.resource.AsRaw(), s.resource.AsRaw())
 		was, is := encoded(t, first, true), encoded(t, s, true)
-		if windows[s.TraceID()] && !bytes.Equal(was, is) {
+		if (windows[s.TraceID()] || s.ofIncident()) && !bytes.Equal(was, is) {
 			remade[s.TraceID()] = true
 			was, is = encoded(t, first, false), encoded(t, s, false)
 		}
 		assert.Equal(t, was, is, "%s: %s of trace %s at %d came twice, as %s at %d", s.service, first.Name(), s.TraceID(),
 			first.StartTimestamp(), s.Name(), s.StartTimestamp())
 	}
-	t.Logf("repeats: %d of %d spans, %d windows, of which %d were made a second time", len(b.got.twice), len(b.got.byID), len(windows), len(remade))
+	t.Logf("repeats: %d of %d spans, %d windows and %d incidents, of which %d were made a second time",
+		len(b.got.twice), len(b.got.byID), len(windows), incidents, len(remade))
 	assert.LessOrEqual(t, len(windows), most, "windows that came twice")
 }
 
