@@ -37,7 +37,7 @@ final class Orders {
         }
         Work.last(millis);
       }
-      hold.released();
     }
+    hold.released(); // the pool may hand the connection over long after a reading of the clock before its return
   }
 }
