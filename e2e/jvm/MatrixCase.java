@@ -141,9 +141,12 @@ final class MatrixCase {
     return this;
   }
 
+  /** What {@link #block} waits for: of a class of its own, so that nothing adds it to the waits of a scenario. */
+  private static final class Gate {}
+
   /** Blocks the calling thread for a moment: only threads that were blocked have a critical path. */
   static void block() throws InterruptedException {
-    Object monitor = new Object();
+    Gate monitor = new Gate();
     Thread caller = Thread.currentThread();
     CountDownLatch held = new CountDownLatch(1);
     Runnable holds =

@@ -4,6 +4,7 @@
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Threads take turns at a lock: the owner holds it until all others are seen waiting, and a little longer. Whoever gets it next holds it
@@ -33,6 +34,7 @@ final class MatrixTurns {
     private long took;
     private long gives;
     private long gave;
+    private long joined;
 
     Turn(String role, Work work, boolean counts) {
       this.counts = counts;
@@ -91,15 +93,22 @@ final class MatrixTurns {
       }
       owner.thread.start();
       long ran = 0;
+      long began = 0; // the first join
+      long depended = 0; // of the path: a caller that gets a processor late has run meanwhile
       for (int i = 0; i < work.size(); i++) {
         int turn = i;
         long from = Probe.now();
         Probe.until(() -> turns.order.size() > turn);
-        ran += i == 0 ? 0 : Probe.now() - from;
+        long joins = Probe.now();
+        began = i == 0 ? joins : began;
+        ran += i == 0 ? 0 : joins - from;
         turns.order.get(i).thread.join(); // a join of a thread that has ended would leave no trace
+        turns.order.get(i).joined = Probe.now();
+        ran += i == work.size() - 1 ? 0 : turns.order.get(i).joined - turns.order.get(i).gave;
+        depended += Math.max(0, turns.order.get(i).gives - joins);
       }
-      turns.addSavings(ran);
-      matrix.path(SHORT + LONG + (work.size() - 2) * SHORT);
+      turns.addSavings(began, ran);
+      matrix.path((int) TimeUnit.NANOSECONDS.toMillis(depended));
       for (int i = 1; i < turns.order.size(); i++) {
         if (turns.order.get(i).counts) {
           matrix.add(turns.wait(i));
@@ -111,21 +120,21 @@ final class MatrixTurns {
 
   /**
    * Adds how much earlier the last turn would have ended if each had begun at once. What happens between two turns may be work of either
-   * thread, hence the bounds. Between two turns, the caller ran for some time until the second began: its joins do not depend on that, so an
-   * estimate keeps it.
+   * thread, hence the bounds. An estimate keeps what the caller does: it may join late, it runs until the next turn begins, and it wakes up
+   * from each join. It also keeps what a thread does after its turn, which the next turns hid; the longest turn may hide that of the last.
    */
-  private void addSavings(long ran) {
+  private void addSavings(long began, long ran) {
     Turn before = order.get(0); // it never waits
     long end = before.gives;
     long earliest = end;
-    long latest = end;
+    long latest = Math.max(end, began);
     for (Turn turn : order.subList(1, order.size())) {
       end = turn.gives;
       earliest = Math.max(earliest, turn.wanted + turn.gives - turn.took);
-      latest = Math.max(latest, turn.seen + turn.gives - before.gives);
+      latest = Math.max(latest, turn.seen + turn.joined - before.gives);
       before = turn;
     }
-    matrix.saves(end - latest - ran, end - earliest);
+    matrix.saves(end - latest - ran, before.joined - earliest);
   }
 
   /** The wait of the turn at an index of the order, with the one that held the lock longest during it. */
