@@ -26,7 +26,8 @@ truthful() {
 exactly="endpoint=unix://$sock,service=jvmtest$room,virtual=exact"
 
 # Two threads compute on both carriers until each was seen often enough; others wait. While they compute, by the program's own
-# measurement, events have the method that does so.
+# measurement, events have the method that does so. The agent reads the clock after it has taken the stack, so the stack of the
+# first of these events may be older than its time and than the computation.
 hogs() { # flags
     [ "$major" -lt 21 ] && return
     section "hogs $*"
@@ -51,7 +52,7 @@ hogs() { # flags
         while read -r time thread kind class carrier since age methods; do
             if [ "$time" -gt "$begin" ] && [ "$time" -le "$end" ]; then
                 within=$((within + 1))
-                case $methods in *"$method,"*) ;; *) bad "$name $time is in $methods" ;; esac
+                case $methods in *"$method,"*) ;; *) [ $within = 1 ] || bad "$name $time is in $methods" ;; esac
             fi
             [ "$since" -le "$begin" ] || bad "$name $time is of $since, after $begin"
         done <"$work/events"
