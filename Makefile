@@ -147,7 +147,7 @@ bench-parts: ## measure the hot paths in Go and in the agent one by one
 .PHONY: bench-page
 bench-page: web ## measure the page with a million intervals in Chromium (BENCH_INTERVALS for more)
 	@scripts/need.sh chromium
-	@$(GO) test -run '^$$' -bench BenchmarkPage -benchtime 1x -timeout 20m ./exporter/threadviewexporter/internal/devserver
+	@$(GO) test -run '^$$' -bench BenchmarkPage -benchtime 1x -timeout 20m ./internal/threadview/devserver
 
 .PHONY: bench-agent
 bench-agent: build/libweft.so ## compare the agent with no agent and with the flight recorder in real JVMs (20 minutes)

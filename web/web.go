@@ -9,7 +9,7 @@ import (
 	"io/fs"
 )
 
-//go:generate go run ./internal/gentypes ../exporter/threadviewexporter/internal/api src/lib/types.ts
+//go:generate go run ./internal/gentypes ../internal/viewapi src/lib/types.ts
 
 //go:embed dist
 var files embed.FS

@@ -13,10 +13,10 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/config/confighttp"
 
-	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/store"
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/extension/threadengineextension"
 	"github.com/weft-otel/weft/internal/sessions"
+	"github.com/weft-otel/weft/internal/threadview/store"
 )
 
 // defaultEndpoint is the default address of the page, on this machine only.

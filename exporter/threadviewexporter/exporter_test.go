@@ -32,7 +32,6 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/api"
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/metadata"
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -40,6 +39,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/viewapi"
 )
 
 // carriers returns the carriers that a receiver would create from a simulated session.
@@ -78,13 +78,20 @@ func carriersOf(t *testing.T, session jvmthread.SessionID, seed uint64, steps in
 
 func startExporter(t *testing.T, host component.Host, change func(*Config)) *threadView {
 	t.Helper()
+	return startLogging(t, host, zap.NewNop(), change)
+}
+
+func startLogging(t *testing.T, host component.Host, logger *zap.Logger, change func(*Config)) *threadView {
+	t.Helper()
 	cfg := createDefaultConfig().(*Config)
 	cfg.HTTP.NetAddr.Endpoint = "localhost:0"
 	if change != nil {
 		change(cfg)
 	}
 	require.NoError(t, cfg.Validate())
-	e, err := newExporter(cfg, exportertest.NewNopSettings(metadata.Type))
+	set := exportertest.NewNopSettings(metadata.Type)
+	set.Logger = logger
+	e, err := newExporter(cfg, set)
 	require.NoError(t, err)
 	require.NoError(t, e.start(t.Context(), host))
 	t.Cleanup(func() { assert.NoError(t, e.shutdown(context.Background())) })
@@ -118,7 +125,7 @@ func TestPageShowsReceivedCarriers(t *testing.T) {
 	assert.Contains(t, string(body), "<script")
 	status, body = get(t, e.url()+"api/sessions")
 	require.Equal(t, http.StatusOK, status)
-	var list api.Sessions
+	var list viewapi.Sessions
 	require.NoError(t, json.Unmarshal(body, &list))
 	require.Len(t, list.Sessions, 1)
 	s := list.Sessions[0]
@@ -130,7 +137,7 @@ func TestPageShowsReceivedCarriers(t *testing.T) {
 
 	status, body = get(t, e.url()+"api/sessions/"+s.ID+"/classes")
 	require.Equal(t, http.StatusOK, status)
-	var classes api.Classes
+	var classes viewapi.Classes
 	require.NoError(t, json.Unmarshal(body, &classes))
 	assert.Positive(t, classes.Sum.Blocked.Time)
 
@@ -178,7 +185,7 @@ func TestShutdownKeepsAllWindows(t *testing.T) {
 	e := startExporter(t, componenttest.NewNopHost(), nil)
 	require.NoError(t, e.consume(t.Context(), carriers(t, testSession, 3, "")))
 	require.NoError(t, e.shutdown(t.Context()))
-	sn := e.store.Session(testSession).Snapshot()
+	sn := e.view.Session(testSession).Snapshot()
 	assert.False(t, sn.Live)
 	assert.Positive(t, sn.Counts.Intervals)
 }
@@ -195,7 +202,7 @@ func TestRestart(t *testing.T) {
 
 	again := startExporter(t, componenttest.NewNopHost(), func(c *Config) { c.Directory = folder })
 	for id, ended := range map[jvmthread.SessionID]window.Cut{testSession: window.CutEnd, other: window.CutShutdown} {
-		before, after := e.store.Session(id).Snapshot(), again.store.Session(id).Snapshot()
+		before, after := e.view.Session(id).Snapshot(), again.view.Session(id).Snapshot()
 		assert.Equal(t, before.Counts, after.Counts)
 		assert.Equal(t, before.Meta, after.Meta)
 		assert.Equal(t, before.Origin, after.Origin)
@@ -212,7 +219,7 @@ func TestShutdownDisconnectsSlowReaders(t *testing.T) {
 	e := startExporter(t, componenttest.NewNopHost(), nil)
 	require.NoError(t, e.consume(t.Context(), carriersOf(t, testSession, 3, 60_000, threadpdata.EndExit)))
 	require.Eventually(t, func() bool {
-		one := e.store.Session(testSession)
+		one := e.view.Session(testSession)
 		return one != nil && !one.Snapshot().Live
 	}, time.Minute, time.Millisecond, "the session ends")
 	conn, err := net.Dial("tcp", e.address.String())
@@ -254,7 +261,7 @@ func TestOtherSpansAreIgnored(t *testing.T) {
 	td := ptrace.NewTraces()
 	td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty().SetName("GET /")
 	require.NoError(t, e.consume(t.Context(), td))
-	assert.Zero(t, e.store.Stats().Sessions)
+	assert.Zero(t, e.view.Stats().Sessions)
 	assert.Equal(t, 1, td.SpanCount())
 }
 
@@ -328,7 +335,7 @@ func TestSessionBeginsAtItsFirstEvent(t *testing.T) {
 	c.AppendTo(ss.Spans(), sym)
 	require.NoError(t, e.consume(t.Context(), td))
 	_, body := get(t, e.url()+"api/sessions/"+testSession.String())
-	var s api.Session
+	var s viewapi.Session
 	require.NoError(t, json.Unmarshal(body, &s))
 	assert.Equal(t, strconv.Itoa(first), s.Origin)
 	assert.EqualValues(t, 1, s.Missed)
@@ -340,9 +347,8 @@ func TestSessionBeginsAtItsFirstEvent(t *testing.T) {
 // After thread_span there are spans but no carriers: log and page say so.
 func TestSpansInPlaceOfCarriersAreReported(t *testing.T) {
 	core, log := observer.New(zapcore.WarnLevel)
-	e := startExporter(t, componenttest.NewNopHost(), nil)
-	e.set.Logger = zap.New(core)
-	info := func() (out api.Info) {
+	e := startLogging(t, componenttest.NewNopHost(), zap.New(core), nil)
+	info := func() (out viewapi.Info) {
 		_, body := get(t, e.url()+"api/info")
 		require.NoError(t, json.Unmarshal(body, &out))
 		return out

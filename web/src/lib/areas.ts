@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How many threads of a group are in which state, over time (exporter/threadviewexporter/internal/api, VirtualGroup).
+// How many threads of a group are in which state, over time (internal/viewapi, VirtualGroup).
 import type {Virtual, VirtualGroup} from "./types";
 import {type State, stateNumber} from "./words";
 

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Lanes as the server sends them: runs of steps, each with a code (exporter/threadviewexporter/internal/api, Lane).
+// Lanes as the server sends them: runs of steps, each with a code (internal/viewapi, Lane).
 import type {Lane, Lanes} from "./types";
 
 export const noState = 15;

@@ -1,0 +1,98 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/viewapi"
+)
+
+// commitsInTurn is the history of worker threads that take a monitor twice, one after the other, and sleep while they hold it.
+func commitsInTurn(sym *symbols.Table, workers int) []jvmthread.Event {
+	lock := jvmthread.LockID{Class: sym.InternClass("java.lang.Object"), Hash: 7}
+	commit := sym.InternStack("at com.acme.Index.commit(Index.java:7)\nat java.lang.Thread.run(Thread.java:1)")
+	sync := sym.InternStack("at java.lang.Thread.sleep(Native Method)\nat com.acme.Disk.sync(Disk.java:9)\nat com.acme.Index.commit(Index.java:8)")
+	var events []jvmthread.Event
+	add := func(at, worker int, kind jvmthread.Kind, more jvmthread.Event) {
+		more.Time, more.Thread, more.Kind = jvmthread.Time(int64(at)*ms), jvmthread.ThreadID(worker), kind
+		events = append(events, more)
+	}
+	for i := 1; i <= workers; i++ {
+		sym.SetThread(jvmthread.Thread{ID: jvmthread.ThreadID(i), Name: fmt.Sprintf("http-nio-8080-exec-%d", i), Group: "main"})
+		add(1, i, jvmthread.KindThreadStart, jvmthread.Event{})
+	}
+	for i := 1; i <= workers; i++ {
+		add(10, i, jvmthread.KindContendedEnter, jvmthread.Event{Lock: lock, Stack: commit, Peer: 99})
+	}
+	for turn := range 2 * workers {
+		at, i := 20+10*turn, turn%workers+1
+		add(at, i, jvmthread.KindContendedEntered, jvmthread.Event{Lock: lock})
+		add(at+1, i, jvmthread.KindSleepStart, jvmthread.Event{Stack: sync})
+		add(at+9, i, jvmthread.KindSleepEnd, jvmthread.Event{})
+		if turn < workers {
+			add(at+10, i, jvmthread.KindContendedEnter, jvmthread.Event{Lock: lock, Stack: commit, Peer: jvmthread.ThreadID(i%workers + 1)})
+		}
+	}
+	return events
+}
+
+// If none of the threads that need a lock is the cause, the answer is that they held it in turn, and what they did meanwhile.
+func TestAnswerIsThatThreadsHeldItInTurn(t *testing.T) {
+	sym := symbols.New(symbols.DefaultLimits())
+	f := fixtureOf(t, sym, commitsInTurn(sym, 8), time.Second)
+	most := ask[viewapi.Answer](f, "/answer?from=20000000&to=160000000").Most
+	require.NotNil(t, most)
+	assert.False(t, most.Culprit)
+	require.NotNil(t, most.Turns)
+	assert.Equal(t, "asleep in Disk.sync", most.Turns.Text)
+	assert.InDelta(t, 0.8, most.Turns.Share, 0.02)
+	assert.True(t, most.Turns.Own)
+	assert.Equal(t, 8, most.Waiters)
+	assert.Equal(t, "http-nio-8080-exec-*", most.Pool, "the port is the same")
+}
+
+// The cause is not among those that waited, even if it had to wait for its turn.
+func TestCulpritIsNoWaiter(t *testing.T) {
+	sym := symbols.New(symbols.DefaultLimits())
+	f := fixtureOf(t, sym, commitsInTurn(sym, 2), time.Second)
+	most := ask[viewapi.Answer](f, "/answer").Most
+	require.NotNil(t, most)
+	assert.True(t, most.Culprit)
+	assert.Nil(t, most.Turns)
+	require.NotEmpty(t, most.Holders)
+	assert.Equal(t, "http-nio-8080-exec-1", most.Holders[0].Thread.Name)
+	assert.Equal(t, 1, most.Waiters)
+	assert.Equal(t, "http-nio-8080-exec-2", most.Pool)
+}
+
+// Who held a lock for a small part of the waits is not the answer.
+func TestHolderIsMostlyUnknown(t *testing.T) {
+	sym := symbols.New(symbols.DefaultLimits())
+	lock := jvmthread.LockID{Class: sym.InternClass("java.lang.Object"), Hash: 7}
+	var events []jvmthread.Event
+	add := func(at int64, thread jvmthread.ThreadID, kind jvmthread.Kind) {
+		events = append(events, jvmthread.Event{Time: jvmthread.Time(at * ms), Thread: thread, Kind: kind, Lock: lock})
+	}
+	for i := range jvmthread.ThreadID(3) {
+		sym.SetThread(jvmthread.Thread{ID: i + 1, Name: fmt.Sprintf("clerk-%d", i+1), Group: "main"})
+		add(1, i+1, jvmthread.KindThreadStart)
+		add(10, i+1, jvmthread.KindContendedEnter)
+	}
+	for i, at := range []int64{100, 103, 106} {
+		add(at, jvmthread.ThreadID(i+1), jvmthread.KindContendedEntered)
+	}
+	most := ask[viewapi.Answer](fixtureOf(t, sym, events, time.Second), "/answer").Most
+	require.NotNil(t, most)
+	assert.False(t, most.Culprit)
+	assert.Nil(t, most.Turns)
+	assert.InDelta(t, 90.0/96, most.Unknown, 0.001)
+}

@@ -1,0 +1,171 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package viewapi
+
+// Locks is the table of locks: GET api/sessions/{session}/locks.
+type Locks struct {
+	From   int64     `json:"from"`
+	To     int64     `json:"to"`
+	Total  int       `json:"total"`
+	Offset int       `json:"offset"`
+	Locks  []LockRow `json:"locks"`
+}
+
+// LockRow is one lock over the range.
+type LockRow struct {
+	Lock     LockRef   `json:"lock"`
+	Name     string    `json:"name"` // in the source, where threads waited for it longest: "OrderBook.lock", or of the pool; empty: not known
+	Kind     string    `json:"kind"` // of the longest wait: lock, permit, pool; empty: no thread had to wait to get it
+	Blocked  StateTime `json:"blocked"`
+	Waited   StateTime `json:"waited"`
+	Parked   StateTime `json:"parked"`
+	Handoffs int       `json:"handoffs"`
+	Held     StateTime `json:"held"`    // as far as contention shows it
+	Holders  int       `json:"holders"` // different threads that held it
+	Waiters  int       `json:"waiters"` // the most threads blocked on it at once
+	Convoy   int       `json:"convoy"`  // handoffs in the longest run
+}
+
+// LockLanes shows locks over a time range: GET api/sessions/{session}/locklanes.
+type LockLanes struct {
+	From  int64      `json:"from"`
+	To    int64      `json:"to"`
+	Step  int64      `json:"step"`
+	Steps int        `json:"steps"`
+	Total int        `json:"total"` // locks that match the filter
+	Lanes []LockLane `json:"lanes"`
+
+	Threads []ThreadRef `json:"threads"` // in the lanes
+}
+
+// LockLane shows the holders, the queue and the handoffs of a lock.
+type LockLane struct {
+	Row LockRow `json:"row"`
+	// Holds are in the order of time. Neighbors shorter than a step are joined.
+	Holds []HoldRun `json:"holds"`
+	// Queue is the most threads blocked on it, from each step until the next.
+	Queue []QueueStep `json:"queue"`
+	// Handoffs are at most 1 000 in all lanes together; Hidden counts the others.
+	Handoffs []Handoff `json:"handoffs"`
+	Hidden   int       `json:"hidden"`
+	Convoys  []Convoy  `json:"convoys"` // the longest handoff runs, about 10
+}
+
+// HoldRun is a hold, or several joined ones. Runs do not overlap: of a lock with several holders at once, a run is a time with the same number
+// of them, which Holds and Threads are, and Thread is the first of them.
+type HoldRun struct {
+	From    int64  `json:"from"`
+	To      int64  `json:"to"`
+	Thread  uint64 `json:"thread"`  // the holder, or the longest of several
+	Holds   int    `json:"holds"`   // joined holds
+	Threads int    `json:"threads"` // different holders
+	Time    int64  `json:"time"`    // within which it was held
+	Marks   int    `json:"marks"`   // of jvmthread.HoldMarks; 16: several threads may hold it at once
+}
+
+// QueueStep is the length of a queue.
+type QueueStep struct {
+	Step    int `json:"step"`
+	Threads int `json:"threads"`
+}
+
+// Handoff passes a lock from one thread to another.
+type Handoff struct {
+	Time int64  `json:"time"`
+	From uint64 `json:"from"`
+	To   uint64 `json:"to"`
+	Wait int64  `json:"wait"` // how long To had been blocked
+}
+
+// Convoy is a handoff run: consecutive handoffs, each by the thread that received the lock in the previous one.
+type Convoy struct {
+	From    int64    `json:"from"`
+	To      int64    `json:"to"`
+	Length  int      `json:"length"`  // handoffs
+	Threads []uint64 `json:"threads"` // the first ones, at most 9
+}
+
+// Found is the result of a search: GET api/sessions/{session}/search.
+type Found struct {
+	Query string `json:"query"`
+	Hits  []Hit  `json:"hits"`
+	More  bool   `json:"more"` // there are more than the limit
+}
+
+// Hit is a thread, class, lock or method whose name contains the text.
+type Hit struct {
+	Kind   string     `json:"kind"` // thread, class, lock, method
+	Text   string     `json:"text"`
+	Thread *ThreadRef `json:"thread"`
+	Lock   *LockRef   `json:"lock"`
+	Stack  uint32     `json:"stack"`
+	First  *Reference `json:"first"` // its first occurrence, or null
+}
+
+// Change is the data of an event of GET api/events (server-sent events, name "change") and the answer of GET api/changes (long poll).
+type Change struct {
+	Version  uint64          `json:"version"`  // of the store: pass it as since to wait for the next change
+	Sessions []SessionChange `json:"sessions"` // all sessions
+	Reset    bool            `json:"reset"`    // sessions were discarded: request the list again
+}
+
+// SessionChange is the state of a session.
+type SessionChange struct {
+	ID        string `json:"id"`
+	Version   uint64 `json:"version"`
+	From      int64  `json:"from"`
+	To        int64  `json:"to"`
+	Live      bool   `json:"live"`
+	Deadlocks int    `json:"deadlocks"`
+	Ended     int    `json:"ended"` // of the deadlocks
+	Incidents int    `json:"incidents"`
+}
+
+// ControlRequest is the body of POST api/sessions/{session}/control, as application/json.
+type ControlRequest struct {
+	Action  string            `json:"action"`  // pause, resume, options, snapshot
+	Options map[string]string `json:"options"` // for options
+}
+
+// ControlAnswer is the answer of the agent.
+type ControlAnswer struct {
+	Done    bool     `json:"done"`
+	Message string   `json:"message"`
+	Control *Control `json:"control"`
+}
+
+// Answer is what costs the most, and who held it: GET api/sessions/{session}/answer.
+type Answer struct {
+	From int64 `json:"from"`
+	To   int64 `json:"to"`
+	Time int64 `json:"time"` // that threads waited for locks, permits and objects of pools, in total
+	Most *Cost `json:"most"` // null: no thread had to wait
+}
+
+// Cost is a lock, the locks of one name, or a pool.
+type Cost struct {
+	Name    string   `json:"name"`  // in the source: "OrderBook.lock"; or the class of the lock or of the pool: "HikariPool"
+	Class   string   `json:"class"` // of the lock, for the parameter class
+	Kind    string   `json:"kind"`  // lock, permit, pool
+	Unit    string   `json:"unit"`  // of it that threads waited for: "a connection", "a permit"; empty: for the lock itself
+	Locks   int      `json:"locks"` // objects
+	Lock    uint32   `json:"lock"`  // if there is only one; else 0
+	Time    int64    `json:"time"`  // that threads waited
+	Count   int64    `json:"count"`
+	Waiters int      `json:"waiters"` // threads; the culprit is not among them
+	Pool    string   `json:"pool"`    // of all of them: "matcher-*", or the name of the only one; empty: of several
+	Site    *Site    `json:"site"`    // where they waited longest, or null
+	Holders []Holder `json:"holders"` // at most 5, none that held it for less than a twentieth of the first: times and shares are of the time during which a thread waited; Doing is the longest activity
+	More    int      `json:"more"`    // holders that are omitted
+	Culprit bool     `json:"culprit"` // the first holder of a lock is the cause
+	Turns   *Turns   `json:"turns"`   // null: the first holder is the cause, or only one is known, or none, or unknown is not 0
+	Unknown float64  `json:"unknown"` // of a lock: the part of the time during which a thread waited whose holder is not known, if it is most of it; else 0
+}
+
+// Turns is what threads did that held a lock in turn.
+type Turns struct {
+	Own   bool    `json:"own"`   // all of them waited for it, too
+	Text  string  `json:"text"`  // what they did most: "asleep in Report.write"
+	Share float64 `json:"share"` // of the time that they held it
+}
