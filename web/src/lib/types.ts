@@ -618,3 +618,27 @@ export interface Members {
   group: string;
   threads: number[];
 }
+
+export interface Waiting {
+  at: number;
+  total: number;
+  blocked: number;
+  offset: number;
+  rows: WaitingRow[];
+}
+
+export interface WaitingRow {
+  thread: ThreadRef;
+  state: number;
+  wait: string;
+  object: string;
+  lock: LockRef;
+  since: number;
+  time: number;
+  method: string;
+  line: string;
+  stack: number;
+  holder: ThreadRef | null;
+  doing: string;
+  deadlock: string;
+}

@@ -1,0 +1,138 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package page answers: what does the page know? It is a client of its API (docs/page-api.md), for commands that show the same on a terminal.
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/weft-otel/weft/internal/viewapi"
+)
+
+// maxAnswer exceeds every answer of the API, in bytes.
+const maxAnswer = 4 << 20
+
+// Client requests answers from one server. It may be used concurrently.
+type Client struct {
+	base *url.URL
+	http http.Client
+}
+
+// New returns a client of the page at a URL such as http://localhost:8090/.
+func New(base string, transport http.RoundTripper) (*Client, error) {
+	u, err := url.Parse(base)
+	if err != nil {
+		return nil, fmt.Errorf("address of the page: %w", err)
+	}
+	return &Client{base: u, http: http.Client{Transport: transport}}, nil
+}
+
+// Of returns a client of a handler in this process.
+func Of(handler http.Handler) *Client {
+	return &Client{base: &url.URL{Scheme: "http", Host: "localhost", Path: "/"}, http: http.Client{Transport: inProcess{handler}}}
+}
+
+// Query is the parameters of a request.
+type Query = url.Values
+
+// Sessions returns the first 100 sessions.
+func (c *Client) Sessions(ctx context.Context) (viewapi.Sessions, error) {
+	return get[viewapi.Sessions](ctx, c, "sessions", nil)
+}
+
+// Info describes the server.
+func (c *Client) Info(ctx context.Context) (viewapi.Info, error) {
+	return get[viewapi.Info](ctx, c, "info", nil)
+}
+
+// Changes waits until the store is newer than a version, or for some seconds.
+func (c *Client) Changes(ctx context.Context, since uint64) (viewapi.Change, error) {
+	return get[viewapi.Change](ctx, c, "changes", Query{"since": {fmt.Sprint(since)}})
+}
+
+// Session returns the state of a session.
+func (c *Client) Session(ctx context.Context, id string) (viewapi.Session, error) {
+	return get[viewapi.Session](ctx, c, "sessions/"+url.PathEscape(id), nil)
+}
+
+// Waiting returns the threads that wait.
+func (c *Client) Waiting(ctx context.Context, id string, q Query) (viewapi.Waiting, error) {
+	return of[viewapi.Waiting](ctx, c, id, "waiting", q)
+}
+
+// Answer returns what costs the most.
+func (c *Client) Answer(ctx context.Context, id string, q Query) (viewapi.Answer, error) {
+	return of[viewapi.Answer](ctx, c, id, "answer", q)
+}
+
+// Callers returns the methods that blocked or waited.
+func (c *Client) Callers(ctx context.Context, id string, q Query) (viewapi.Callers, error) {
+	return of[viewapi.Callers](ctx, c, id, "callers", q)
+}
+
+// Locks returns the table of locks.
+func (c *Client) Locks(ctx context.Context, id string, q Query) (viewapi.Locks, error) {
+	return of[viewapi.Locks](ctx, c, id, "locks", q)
+}
+
+// Threads returns the table of threads.
+func (c *Client) Threads(ctx context.Context, id string, q Query) (viewapi.Threads, error) {
+	return of[viewapi.Threads](ctx, c, id, "threads", q)
+}
+
+// Incidents returns the episodes of contention.
+func (c *Client) Incidents(ctx context.Context, id string, q Query) (viewapi.Incidents, error) {
+	return of[viewapi.Incidents](ctx, c, id, "incidents", q)
+}
+
+// Stack returns a stack.
+func (c *Client) Stack(ctx context.Context, id string, stack uint32) (viewapi.Stack, error) {
+	return of[viewapi.Stack](ctx, c, id, "stack", Query{"id": {fmt.Sprint(stack)}})
+}
+
+// of requests an answer about a session.
+func of[T any](ctx context.Context, c *Client, id, what string, q Query) (T, error) {
+	return get[T](ctx, c, "sessions/"+url.PathEscape(id)+"/"+what, q)
+}
+
+func get[T any](ctx context.Context, c *Client, path string, q Query) (out T, _ error) {
+	u := c.base.JoinPath("api", path)
+	u.RawQuery = q.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+	if err != nil {
+		return out, err
+	}
+	return out, c.do(req, &out)
+}
+
+// do sends a request, and decodes its answer.
+func (c *Client) do(req *http.Request, out any) error {
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was only read
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", req.URL.Path, err)
+	case len(body) > maxAnswer:
+		return fmt.Errorf("%s: the answer has more than %d bytes", req.URL.Path, maxAnswer)
+	case resp.StatusCode != http.StatusOK:
+		var problem viewapi.Error
+		if json.Unmarshal(body, &problem) != nil || problem.Error == "" {
+			return fmt.Errorf("%s: %s; check that this is the page of Weft", req.URL, resp.Status)
+		}
+		return fmt.Errorf("%s: %s", req.URL.Path, problem.Error)
+	}
+	if err := json.Unmarshal(body, out); err != nil {
+		return fmt.Errorf("%s: %w; check that this is the page of Weft, of the same version", req.URL, err)
+	}
+	return nil
+}
