@@ -26,6 +26,8 @@ type threadReceiver struct {
 	out   *outlet.Outlet
 	files *file.Reader // nil: none are read
 
+	finished chan struct{} // closed once the files have been read, unless they are followed
+
 	cancel context.CancelFunc // nil: not running
 	wg     sync.WaitGroup
 }
@@ -35,7 +37,7 @@ func newThreadReceiver(set receiver.Settings, cfg *Config, next consumer.Traces)
 	if err != nil {
 		return nil, err
 	}
-	r := &threadReceiver{id: set.ID, cfg: cfg, out: out}
+	r := &threadReceiver{id: set.ID, cfg: cfg, out: out, finished: make(chan struct{})}
 	if cfg.Protocols.File.HasValue() {
 		r.files = file.New(cfg.Protocols.File.Get(), r.out)
 	}
@@ -72,11 +74,17 @@ func (r *threadReceiver) Start(ctx context.Context, host component.Host) error {
 		r.wg.Go(func() { listening.Serve(running) })
 	}
 	if r.files != nil {
-		r.wg.Go(func() { r.files.Run(running) })
+		r.wg.Go(func() {
+			defer close(r.finished)
+			r.files.Run(running)
+		})
 	}
 	r.cancel = cancel
 	return nil
 }
+
+// Finished is closed once all files that are not followed have been read. The command weft, which embeds the receiver, waits for it.
+func (r *threadReceiver) Finished() <-chan struct{} { return r.finished }
 
 // Shutdown closes the listener, all connections and files. It does not end sessions.
 func (r *threadReceiver) Shutdown(ctx context.Context) error {

@@ -6,6 +6,7 @@ package stream
 import (
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -23,6 +24,8 @@ import (
 type Config struct {
 	// Endpoint is unix:///path, tcp://host:port or host:port. Empty is the default socket: see places.
 	Endpoint string `mapstructure:"endpoint"`
+	// Listener replaces Endpoint and SocketMode in a program that embeds the receiver, which closes it. Nil: the receiver opens one.
+	Listener net.Listener `mapstructure:"-"`
 	// SocketMode is the octal mode of a Unix socket. Connecting requires write permission.
 	SocketMode string `mapstructure:"socket_mode"`
 	// TLS is supported for TCP only.

@@ -45,30 +45,41 @@ func Listen(ctx context.Context, settings Settings) (_ *Server, err error) {
 		}
 	}()
 	cfg := settings.Config
-	address, err := cfg.resolve()
-	if err != nil {
-		return nil, fmt.Errorf("protocols::stream::endpoint: %w", err)
-	}
 	if cfg.TLS.HasValue() {
 		if s.tls, err = cfg.TLS.Get().LoadTLSConfig(ctx); err != nil {
 			return nil, fmt.Errorf("protocols::stream::tls: %w", err)
 		}
 	}
+	if s.listener = cfg.Listener; s.listener == nil {
+		if s.listener, err = open(ctx, &settings); err != nil {
+			return nil, err
+		}
+	}
+	settings.Out.Log.Info("Listening for agents", zap.Stringer("address", s.listener.Addr()))
+	return s, nil
+}
+
+// open opens the listener at the endpoint.
+func open(ctx context.Context, settings *Settings) (net.Listener, error) {
+	cfg := settings.Config
+	address, err := cfg.resolve()
+	if err != nil {
+		return nil, fmt.Errorf("protocols::stream::endpoint: %w", err)
+	}
 	mode, err := parseSocketMode(cfg.SocketMode)
 	if err != nil {
 		return nil, fmt.Errorf("protocols::stream::socket_mode: %w", err)
 	}
-	if s.listener, err = listen(ctx, address, mode); err != nil {
+	listener, err := listen(ctx, address, mode)
+	if err != nil {
 		return nil, fmt.Errorf("protocols::stream::endpoint: %w", err)
 	}
-	log := settings.Out.Log.With(zap.Stringer("address", s.listener.Addr()))
-	log.Info("Listening for agents")
 	if isUnix(address) {
 		if who := exposure(address.Endpoint); who != "" {
-			log.Warn("Other users can take the place of the socket", zap.String("problem", who))
+			settings.Out.Log.Warn("Other users can take the place of the socket", zap.Stringer("address", listener.Addr()), zap.String("problem", who))
 		}
 	}
-	return s, nil
+	return listener, nil
 }
 
 // Serve serves connections until ctx ends, and returns when all of them are closed. Sessions do not end with it: their JVMs live on, and
