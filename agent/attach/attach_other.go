@@ -10,6 +10,12 @@ import (
 	"errors"
 )
 
+func listen(context.Context, int) (*Meeting, error) { return nil, errors.New("the agent supports Linux only") }
+
+func createRecording(context.Context, int) (*Recording, error) {
+	return nil, errors.New("the agent supports Linux only")
+}
+
 func attach(context.Context, Request) (Result, error) {
 	return Result{}, errors.New("the agent supports Linux only")
 }

@@ -102,11 +102,16 @@ func (v *View) Consume(ctx context.Context, td ptrace.Traces) error {
 	return nil
 }
 
-// End closes all sessions, whose windows are then complete, and ends the requests that wait for changes. The Handler still answers others.
-func (v *View) End(ctx context.Context) {
+// Finish closes all sessions, whose windows are then complete. The page stays.
+func (v *View) Finish(ctx context.Context) {
 	if v.sessions != nil {
 		v.sessions.Shutdown(ctx)
 	}
+}
+
+// End closes all sessions, and ends the requests that wait for changes. The Handler still answers others.
+func (v *View) End(ctx context.Context) {
+	v.Finish(ctx)
 	if v.page != nil {
 		v.page.Close()
 	}

@@ -1,0 +1,104 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"go.opentelemetry.io/collector/consumer"
+	noopmetric "go.opentelemetry.io/otel/metric/noop"
+	"go.uber.org/zap"
+	"golang.org/x/net/netutil"
+
+	"github.com/weft-otel/weft/extension/agentcontrolextension"
+	"github.com/weft-otel/weft/internal/sessions"
+	"github.com/weft-otel/weft/internal/threadview"
+	"github.com/weft-otel/weft/internal/threadview/server"
+)
+
+// PageOptions configure a Page.
+type PageOptions struct {
+	Version  string
+	MaxBytes int64                          // of the history
+	Window   time.Duration                  // delay of what is shown
+	Agents   agentcontrolextension.Registry // that the page can control; nil: none
+	Logger   *zap.Logger
+}
+
+// Page shows the sessions whose carriers it consumes.
+type Page struct {
+	consumer.Traces
+
+	view    *threadview.View
+	handler http.Handler
+}
+
+// NewPage returns a page without sessions.
+func NewPage(o *PageOptions) (*Page, error) {
+	view := threadview.New(o.MaxBytes)
+	options := sessions.DefaultOptions()
+	options.Window, options.CriticalPath.Mode = o.Window, sessions.PathOff // the page finds critical paths itself
+	cfg := threadview.Config{Page: server.Config{Version: o.Version, Agents: o.Agents}, Window: o.Window, Metrics: uncounted(), Logger: o.Logger}
+	if err := view.Start(cfg, sessions.NewAnalyzer(options, o.Logger)); err != nil {
+		return nil, err
+	}
+	next, err := consumer.NewTraces(view.Consume)
+	if err != nil {
+		return nil, err
+	}
+	handler, err := view.Handler()
+	if err != nil {
+		return nil, err
+	}
+	return &Page{Traces: next, view: view, handler: handler}, nil
+}
+
+// uncounted are metrics that are not reported.
+func uncounted() sessions.Metrics {
+	var counter noopmetric.Int64Counter
+	var gauge noopmetric.Int64UpDownCounter
+	return sessions.Metrics{
+		Events: counter, EventsLost: counter, Anomalies: counter, Reordered: counter, Unknown: counter, Sessions: gauge, Held: gauge,
+	}
+}
+
+// Handler serves the page and its API.
+func (p *Page) Handler() http.Handler { return p.handler }
+
+// Finish closes all sessions: no carriers follow.
+func (p *Page) Finish(ctx context.Context) { p.view.Finish(ctx) }
+
+// Close frees the history.
+func (p *Page) Close(ctx context.Context) {
+	p.view.End(ctx)
+	p.view.Close()
+}
+
+// maxConnections bounds the connections to the page.
+const maxConnections = 128
+
+// Serve serves the page at an address until the context ends, and calls ready with its URL first.
+func (p *Page) Serve(ctx context.Context, address string, ready func(url string)) error {
+	var lc net.ListenConfig
+	listener, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("cannot serve the page at %s, use another address: %w", address, err)
+	}
+	srv := &http.Server{Handler: p.handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second}
+	ready("http://" + listener.Addr().String() + "/")
+	stop := context.AfterFunc(ctx, func() {
+		p.view.End(context.WithoutCancel(ctx))
+		_ = srv.Close() // a download may be cut off
+	})
+	defer stop()
+	if err := srv.Serve(netutil.LimitListener(listener, maxConnections)); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve the page: %w", err)
+	}
+	return nil
+}
