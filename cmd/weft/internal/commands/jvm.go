@@ -1,0 +1,135 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weft-otel/weft/agent/attach"
+	"github.com/weft-otel/weft/agent/bundled"
+	"github.com/weft-otel/weft/internal/printable"
+)
+
+// find returns the JVM with a process ID, or the only one whose main class contains a text.
+func (*Program) find(ctx context.Context, word string) (attach.JVM, error) {
+	found, err := match(ctx, word)
+	switch {
+	case err != nil:
+		return attach.JVM{}, err
+	case len(found) > 1:
+		return attach.JVM{}, usagef("%q is in the names of %d JVMs: %s; give the process ID of one", word, len(found), names(found))
+	}
+	return found[0], nil
+}
+
+// match returns the JVMs that a word means, at least one.
+func match(ctx context.Context, word string) (found []attach.JVM, _ error) {
+	pid, err := strconv.Atoi(word)
+	if err == nil && pid < 1 {
+		return nil, usagef("%q is not a process ID", word)
+	}
+	isPID := err == nil
+	all, err := attach.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, jvm := range all {
+		switch {
+		case isPID && jvm.PID == pid:
+			return []attach.JVM{jvm}, nil
+		case !isPID && strings.Contains(strings.ToLower(jvm.MainClass), strings.ToLower(word)):
+			found = append(found, jvm)
+		}
+	}
+	switch {
+	case isPID:
+		return []attach.JVM{{PID: pid}}, nil // attaching says what is wrong with it
+	case len(found) == 0 && len(all) == 0:
+		return nil, usagef("no JVM is running here (%q is not a process ID)", word)
+	case len(found) == 0:
+		return nil, usagef("no JVM has %q in its main class: there are %s", word, names(all))
+	}
+	return found, nil
+}
+
+// names lists JVMs in a sentence.
+func names(list []attach.JVM) string {
+	const most = 8
+	var words []string
+	for i, jvm := range list {
+		if i == most {
+			words = append(words, fmt.Sprintf("%d more", len(list)-most))
+			break
+		}
+		words = append(words, printable.Text(title(&jvm)))
+	}
+	return strings.Join(words, ", ")
+}
+
+// title is how a JVM is called.
+func title(jvm *attach.JVM) string {
+	if jvm.MainClass == "" {
+		return strconv.Itoa(jvm.PID)
+	}
+	return fmt.Sprintf("%d (%s)", jvm.PID, path.Base(jvm.MainClass))
+}
+
+// completeJVMs completes process IDs, described by main classes.
+func completeJVMs(cmd *cobra.Command, args []string, _ string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
+	if len(args) > 0 && cmd.Name() != "attach" && cmd.Name() != "detach" {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	all, _ := attach.List(cmd.Context()) // no completions, then
+	for _, jvm := range all {
+		words = append(words, cobra.CompletionWithDesc(strconv.Itoa(jvm.PID), printable.Text(jvm.MainClass)))
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
+// library is the agent for a JVM: the one with a path, if that is given.
+func library(pid int, given string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	platform, err := attach.PlatformOf(pid)
+	if err != nil {
+		return "", err
+	}
+	return bundled.Library(platform)
+}
+
+// load loads the agent, or changes the options of the one that is loaded.
+func load(ctx context.Context, pid int, agent string, options []string) (attach.Result, error) {
+	result, err := attach.Ask(ctx, pid)
+	if err == nil || !errors.Is(err, attach.ErrNotLoaded) {
+		if err != nil {
+			return result, err
+		}
+		return attach.Attach(ctx, attach.Request{PID: pid, Options: options})
+	}
+	path, err := library(pid, agent)
+	if err != nil {
+		return attach.Result{}, err
+	}
+	return attach.Attach(ctx, attach.Request{PID: pid, Library: path, Options: options})
+}
+
+// begin starts a session of this program in a JVM: only one can see the events of an agent.
+func begin(ctx context.Context, pid int, agent string, options []string) (attach.Result, error) {
+	now, err := attach.Ask(ctx, pid)
+	switch {
+	case err == nil && now.Connection != "":
+		return now, fmt.Errorf("the agent of this JVM is in use: %s; look there, or stop it with weft detach %d", printable.Text(now.Connection), pid)
+	case err != nil && !errors.Is(err, attach.ErrNotLoaded):
+		return now, err
+	}
+	return load(ctx, pid, agent, options)
+}

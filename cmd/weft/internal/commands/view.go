@@ -1,0 +1,169 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weft-otel/weft/cmd/weft/internal/browser"
+	"github.com/weft-otel/weft/cmd/weft/internal/local"
+	"github.com/weft-otel/weft/internal/printable"
+	"github.com/weft-otel/weft/internal/recording"
+)
+
+const viewLong = `Serves the page: all threads over time, who waited for whom and why, the critical path, and statistics
+of locks. It prints the address, opens the browser, and ends with ctrl-C. Only this machine can connect.
+
+FILE is a recording: a .jfr of JDK 11 or later, a file that an agent or weft record wrote, an ORCA
+log, a TPTP trace or triples; also compressed with gzip or zstd. With a process ID, or a part of a
+main class, the page shows a running JVM live; the agent is stopped at the end.
+
+weft FILE alone does the same.`
+
+const viewExample = `  weft view orders.weft
+  weft shop.jfr
+  weft view 4711 virtual=exact          live, with an option of the agent`
+
+// viewOptions are the flags of the page.
+type viewOptions struct {
+	live     liveOptions
+	address  string
+	browser  bool
+	format   string
+	unpacked int
+}
+
+// defaultHistory is what the page keeps in memory, at about 55 bytes per interval.
+const defaultHistory = 1 << 30
+
+func (p *Program) view() *cobra.Command {
+	o := viewOptions{live: liveOptions{maxBytes: defaultHistory, control: true}}
+	cmd := &cobra.Command{
+		Use: "view [flags] FILE...|PID|NAME [KEY=VALUE...]", Short: "Show threads over time in the browser", Long: viewLong, Example: viewExample,
+		Args: atLeast(1, "nothing to view: want recordings, or a process ID or a part of a main class"),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.address, "listen", "127.0.0.1:0", "address of the page, by default with any free port")
+	noBrowser := flags.Bool("no-browser", false, "do not open a browser")
+	flags.StringVar(&o.format, "input", "", "format of the files: native, jfr, orca, tptp or triples (default: what\ntheir content shows)")
+	flags.IntVar(&o.unpacked, "max-unpacked", recording.DefaultMaxUnpacked>>30, "read at most this many gibibytes of a compressed file, decompressed")
+	flags.Var((*size)(&o.live.maxBytes), "max-history", "memory for the history; the oldest part is dropped beyond it")
+	flags.StringVar(&o.live.agent, "agent", "", "the agent library (default: the one in this program, for the platform\nof the JVM)")
+	timeout := durationFlag(flags, "timeout", "", 10*time.Second, "how long to wait for the JVM")
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		o.live.timeout, o.browser = *timeout, !*noBrowser
+		if o.unpacked < 1 || o.unpacked > 1<<20 {
+			return usagef("invalid --max-unpacked %d: want 1 to %d gibibytes", o.unpacked, 1<<20)
+		}
+		words, options, err := split(args)
+		if err != nil {
+			return err
+		}
+		files, err := areFiles(words)
+		if err != nil {
+			return err
+		}
+		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+		defer stop()
+		if files {
+			return p.viewFiles(ctx, words, &o)
+		}
+		o.live.options = options
+		return p.viewJVM(ctx, words[0], &o)
+	}
+	return cmd
+}
+
+// areFiles reports whether the words are files, and not a JVM.
+func areFiles(words []string) (bool, error) {
+	if len(words) == 0 {
+		return false, usagef("nothing to view: want recordings, or a process ID or a part of a main class")
+	}
+	for _, word := range words {
+		info, err := os.Stat(word)
+		switch {
+		case err == nil && info.IsDir():
+			return false, usagef("%s is a folder; give the recordings in it", word)
+		case err == nil:
+			continue
+		case !errors.Is(err, fs.ErrNotExist):
+			return false, err
+		case len(words) > 1 || strings.ContainsAny(word, "/") || isRecordingName(word):
+			return false, fmt.Errorf("%s: no such file", printable.Text(word))
+		}
+		return false, nil
+	}
+	return true, nil
+}
+
+// isRecordingName reports whether a word looks like a file rather than a JVM.
+func isRecordingName(word string) bool {
+	for _, suffix := range []string{".weft", ".jfr", ".orca", ".trcxml", ".xml", ".txt", ".json", ".gz", ".zst"} {
+		if strings.HasSuffix(word, suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Program) viewFiles(ctx context.Context, files []string, o *viewOptions) error {
+	view, err := local.NewPage(&local.PageOptions{Version: p.Version, MaxBytes: o.live.maxBytes, Window: time.Second, Logger: p.logger()})
+	if err != nil {
+		return err
+	}
+	defer view.Close(context.WithoutCancel(ctx))
+	receiver, err := local.Files(ctx, files, o.format, int64(o.unpacked)<<30, view, p.logger())
+	if err != nil {
+		return err
+	}
+	stop := p.line().Watch(func() (string, int64, int64) { return "reading", 0, 0 })
+	go func() {
+		select {
+		case <-receiver.Finished():
+			view.Finish(ctx)
+		case <-ctx.Done():
+		}
+		stop()
+	}()
+	err = view.Serve(ctx, o.address, p.show(ctx, o, ""))
+	stop()
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), detachTime)
+	defer cancel()
+	return errors.Join(err, receiver.Close(closing))
+}
+
+func (p *Program) viewJVM(ctx context.Context, word string, o *viewOptions) error {
+	l, err := p.watch(ctx, word, &o.live)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	for _, note := range l.notes {
+		fmt.Fprintf(p.Err, "weft: %s\n", printable.Text(note))
+	}
+	return l.page.Serve(ctx, o.address, p.show(ctx, o, " of process "+strconv.Itoa(l.jvm.PID)))
+}
+
+// show prints the address of the page, and opens a browser.
+func (p *Program) show(ctx context.Context, o *viewOptions, what string) func(url string) {
+	return func(url string) {
+		fmt.Fprintf(p.Out, "The page%s is at %s (ctrl-C ends it).\n", what, url)
+		if !o.browser || !isTerminal(p.rawErr) {
+			return
+		}
+		if err := browser.Open(ctx, url); err != nil {
+			fmt.Fprintf(p.Err, "weft: %v; open the address yourself\n", err)
+		}
+	}
+}
