@@ -34,6 +34,27 @@ TEST(controlled) {
     CHECK_INT(weft_settings_depth(WEFT_PLACE_BLOCK), 7);
 }
 
+// What an attach may request once is not in effect for later ones, and a status changes nothing.
+TEST(commanded) {
+    char problem[WEFT_PROBLEM_MAX];
+    bool detach = true;
+    weft_options_default(&options_now);
+    CHECK(weft_options_change("detach=now", WEFT_AT_START, &options_now, problem));
+    weft_control_prepare(&options_now, NULL);
+    unsigned epoch = atomic_load(&weft_epoch);
+    CHECK(weft_control_attach("status=now", &detach, problem));
+    CHECK(!detach);
+    CHECK(!weft_control_attach("depth=3,status=now", &detach, problem));
+    CHECK_INT(weft_control_options().depth, 32);
+    CHECK(weft_control_attach("depth=3", &detach, problem));
+    CHECK(!detach);
+    CHECK_INT(weft_control_options().depth, 3);
+    CHECK(weft_control_attach("depth=32", &detach, problem));
+    CHECK_INT(atomic_load(&weft_epoch), epoch);
+    CHECK(weft_control_attach("detach=now", &detach, problem));
+    CHECK(detach);
+}
+
 // Each malformed control frame costs one connection, and nothing else.
 TEST(mangled) {
     pthread_t thread;
@@ -289,9 +310,11 @@ TEST(found_virtual) {
 }
 
 static const struct scenario scenarios[] = {
-    {"controlled", controlled}, {"mangled", mangled}, {"minimum", minimum},
-    {"held_over", held_over},   {"looked", looked},   {"forgotten", forgotten},
-    {"relieved", relieved},     {"found", found},     {"found_virtual", found_virtual},
+    {"commanded", commanded}, {"controlled", controlled},
+    {"mangled", mangled},     {"minimum", minimum},
+    {"held_over", held_over}, {"looked", looked},
+    {"forgotten", forgotten}, {"relieved", relieved},
+    {"found", found},         {"found_virtual", found_virtual},
 };
 
 int main(int argc, char **argv) {

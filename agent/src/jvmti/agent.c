@@ -183,8 +183,8 @@ static bool attach(JavaVM *vm, const char *text, char problem[WEFT_PROBLEM_MAX])
     if (!weft_options_parse(text, &wanted, problem)) {
         return false;
     }
-    if (wanted.detach) {
-        return true; // nothing to detach
+    if (wanted.detach || wanted.status) {
+        return true; // no session to end or describe
     }
     if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK || !load(vm)) {
         snprintf(problem, WEFT_PROBLEM_MAX, "this JVM does not support JVMTI monitor events");

@@ -29,7 +29,7 @@ static const struct weft_option table[] = {
     {"server-name", &WEFT_TEXT, AT(server_name), 1, WEFT_ENDPOINT_MAX, WEFT_AT_START},
     {"token-file", &WEFT_TEXT, AT(token_file), 1, WEFT_PATH_MAX, WEFT_AT_START},
     {headers_key, &WEFT_TEXT, AT(headers), 1, WEFT_HEADERS_MAX, WEFT_AT_START},
-    {"file", &WEFT_TEXT, AT(file), 1, WEFT_PATH_MAX, WEFT_AT_START},
+    {"file", &WEFT_FILE, AT(file), 1, WEFT_PATH_MAX, WEFT_AT_START},
     {"file-size", &WEFT_BYTES, AT(file_size), 1048576, 0, WEFT_AT_START},
     {"service", &WEFT_TEXT, AT(service), 1, WEFT_SERVICE_MAX, WEFT_AT_START},
     {"depth", &WEFT_DEPTH, AT(depth), 0, WEFT_MAX_DEPTH, WEFT_BY_CONTROL},
@@ -59,6 +59,7 @@ static const struct weft_option table[] = {
     {"report", &WEFT_COMMAND, AT(report), 0, 0, WEFT_BY_CONTROL},
     {"snapshot", &WEFT_COMMAND, AT(snapshot), 0, 0, WEFT_BY_CONTROL},
     {"detach", &WEFT_COMMAND, AT(detach), 0, 0, WEFT_AT_ATTACH},
+    {"status", &WEFT_COMMAND, AT(status), 0, 0, WEFT_AT_ATTACH},
     {"control", &WEFT_SWITCH, AT(control), 0, 0, WEFT_AT_ATTACH},
     {"virtual", &WEFT_EXTENT, AT(virtual), 0, 0, WEFT_AT_START},
     {"pool", &WEFT_BYTES, AT(pool), 65536, 0, WEFT_AT_START},
@@ -180,6 +181,11 @@ bool weft_options_change(const char *text, enum weft_when when, struct weft_opti
     }
     bool ok = take_pairs(copy, when, options, problem);
     free(copy);
+    if (ok && options->status && text != NULL && strchr(text, ',') != NULL) {
+        snprintf(problem, WEFT_PROBLEM_MAX,
+                 "option \"status\": it only reports; give it without other options");
+        return false;
+    }
     return ok;
 }
 

@@ -70,6 +70,7 @@ struct weft_options {
     bool snapshot;
     bool report;
     bool detach;
+    bool status;
 };
 
 void weft_options_default(struct weft_options *options);

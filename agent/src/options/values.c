@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "wire/endpoint.h"
 
@@ -75,6 +76,33 @@ static bool take_text(const struct weft_option *option, const char *value, void 
 
 static void show_text(const void *from, char text[WEFT_VALUE_MAX]) {
     snprintf(text, WEFT_VALUE_MAX, "%s", (const char *)from);
+}
+
+static bool take_file(const struct weft_option *option, const char *value, void *to,
+                      char *problem) {
+    char path[WEFT_VALUE_MAX];
+    size_t len = 0;
+    for (const char *at = value; *at != '\0' && len < sizeof path; at++) {
+        int written;
+        if (*at != '%') {
+            written = snprintf(path + len, sizeof path - len, "%c", *at);
+        } else if (at[1] == 'p') {
+            written = snprintf(path + len, sizeof path - len, "%d", (int)getpid());
+        } else if (at[1] == '%') {
+            written = snprintf(path + len, sizeof path - len, "%%");
+        } else {
+            snprintf(
+                problem, WEFT_PROBLEM_MAX,
+                "option \"%s\": invalid \"%.2s\" in \"%.128s\": want %%p for the process ID, or "
+                "%%%% for a percent sign",
+                option->key, at, value);
+            return false;
+        }
+        len += (size_t)written;
+        at += *at == '%';
+    }
+    path[len < sizeof path ? len : sizeof path - 1] = '\0'; // if cut, it is too long for the option
+    return take_text(option, path, to, problem);
 }
 
 static bool take_endpoint(const struct weft_option *option, const char *value, void *to,
@@ -235,6 +263,7 @@ static void show_duration(const void *from, char text[WEFT_VALUE_MAX]) {
 
 const struct weft_type WEFT_DURATION = {take_duration, show_duration};
 const struct weft_type WEFT_TEXT = {take_text, show_text};
+const struct weft_type WEFT_FILE = {take_file, show_text};
 const struct weft_type WEFT_ENDPOINT = {take_endpoint, show_text};
 const struct weft_type WEFT_DEPTH = {take_depth, show_depth};
 const struct weft_type WEFT_SWITCH = {take_switch, show_switch};

@@ -47,6 +47,7 @@ struct weft_option {
 
 extern const struct weft_type WEFT_DURATION;
 extern const struct weft_type WEFT_TEXT;
+extern const struct weft_type WEFT_FILE; // text; %p is the process ID, %% is %
 extern const struct weft_type WEFT_ENDPOINT;
 extern const struct weft_type WEFT_DEPTH;
 extern const struct weft_type WEFT_SWITCH;

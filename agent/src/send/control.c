@@ -24,6 +24,8 @@ static void apply(const struct weft_options *options) {
     control.options = *options;
     control.options.snapshot = false;
     control.options.report = false;
+    control.options.detach = false;
+    control.options.status = false;
     weft_settings_apply(options);
     weft_settings_record(control.running && !options->pause);
     if (snapshot) {
@@ -74,7 +76,7 @@ bool weft_control_attach(const char *text, bool *detach, char problem[WEFT_PROBL
     struct weft_options options = control.options;
     bool ok = weft_options_change(text, WEFT_AT_ATTACH, &options, problem);
     *detach = ok && options.detach;
-    if (ok && !options.detach) {
+    if (ok && !options.detach && !options.status) {
         apply(&options);
     }
     pthread_mutex_unlock(&control.mutex);

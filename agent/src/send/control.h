@@ -25,7 +25,8 @@ void weft_control_begin(void);
 void weft_control_end(void);
 
 // Changes options at an attach. If they are invalid, changes nothing, returns false and describes
-// the key and the remedy in one line. With detach=now, only sets detach.
+// the key and the remedy in one line. With detach=now, only sets detach;
+// with status=now, does nothing.
 bool weft_control_attach(const char *text, bool *detach, char problem[WEFT_PROBLEM_MAX]);
 
 // Executes a control frame and appends the status that answers it.
