@@ -3,6 +3,8 @@
 //
 // Entry points: loading at JVM start, attaching later, and JVM exit.
 
+#include "jvmti/agent.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <jvmti.h>
@@ -16,6 +18,7 @@
 #include "hotspot/jvm.h"
 #include "hotspot/notices.h"
 #include "hotspot/owner.h"
+#include "jvmti/copies.h"
 #include "jvmti/hooks.h"
 #include "jvmti/monitors.h"
 #include "jvmti/parks.h"
@@ -117,6 +120,10 @@ static void JNICALL on_vm_death(jvmtiEnv *ti, JNIEnv *env) {
     pthread_mutex_unlock(&life);
 }
 
+bool weft_agent_in_use(void) {
+    return loaded;
+}
+
 static bool enable(jvmtiEnv *ti, jvmtiEvent event) {
     return (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, event, NULL) == JVMTI_ERROR_NONE;
 }
@@ -159,7 +166,7 @@ static bool load(JavaVM *vm) {
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved) {
     char problem[WEFT_PROBLEM_MAX];
     (void)reserved;
-    if (loaded) {
+    if (loaded || weft_copies_find() != NULL) {
         fputs("weft: the agent is already loaded; the options of the second copy are ignored\n",
               stderr);
         return JNI_OK;
@@ -284,7 +291,10 @@ static const char *take_reply(const char *text, char path[WEFT_PATH_MAX]) {
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved) {
     char problem[WEFT_PROBLEM_MAX] = "";
     char path[WEFT_PATH_MAX];
-    (void)reserved;
+    weft_copies_attach other = loaded ? NULL : weft_copies_find();
+    if (other != NULL) {
+        return other(vm, text, reserved); // there is one agent, whatever path it is loaded from
+    }
     const char *given = take_reply(text, path);
     pthread_mutex_lock(&life);
     bool ok = false;

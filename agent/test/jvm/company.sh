@@ -26,14 +26,17 @@ company() {
     debugger=-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,quiet=y,address=127.0.0.1:0
     same $debugger Ways exit
     counts $debugger
-    twice
+    twice "$agent"
+    cp "$agent" "$work/copy.so"
+    twice "$work/copy.so"
+    copied
 }
 
-# The library loaded twice: the second copy is ignored with one line.
-twice() {
-    section "twice"
+# The library loaded twice, from the same path or from another: the second copy is ignored with one line.
+twice() { # path of the second
+    section "twice, second $(basename "$1")"
     "$java" -cp "$classes" Ways exit >"$work/plain.out" 2>"$work/plain.err"
-    again="-agentpath:$agent=endpoint=unix://$work/nobody,depth=1"
+    again="-agentpath:$1=endpoint=unix://$work/nobody,depth=1"
     listen
     traced "$again" Ways exit
     [ $code = 3 ] || bad "code $code"
@@ -42,4 +45,32 @@ twice() {
     grep -v '^weft: ' "$work/err" | cmp -s - "$work/plain.err" || bad "other errors: $(head -3 "$work/err")"
     heard
     counts "$again"
+}
+
+# A copy of the library is another one for the dynamic linker. It passes what it is given to the agent: events are sent once.
+copied() {
+    section "a copy attached"
+    start_waiting stuck -Xcheck:jni -cp "$classes" Stuck
+    load_copy 'status=now' # the copy is loaded first, but begins nothing
+    listen
+    attach endpoint=unix://"$sock" service=jvmtest pool=256m exit-wait=60s depth=5 || bad "attach: $(cat "$work/report")"
+    load_copy 'depth=7'
+    attach status=now || bad "attach: $(cat "$work/report")"
+    grep -q '^depth=7$' "$work/report" || bad "status: $(cat "$work/report")"
+    attach status=now depth=8 && bad "a status changed something"
+    commanded 'work 1000'
+    load_copy 'detach=now'
+    heard
+    expect 'Stuck$Worked.notify' 1000
+    attach status=now || bad "attach: $(cat "$work/report")"
+    [ -s "$work/report" ] && bad "after the end: $(cat "$work/report")"
+    commanded free
+    echo end >&9
+    exec 9>&-
+    wait $runner || bad "the JVM exited with $?: $(head -3 "$work/err")"
+}
+
+load_copy() { # options
+    "$home/bin/jcmd" $jvm JVMTI.agent_load "$work/copy.so" "\"$1\"" >"$work/loaded" 2>&1
+    grep -q 'return code: 0' "$work/loaded" || bad "$1: $(cat "$work/loaded")"
 }
