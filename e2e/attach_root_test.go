@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/agent/attach"
 )
 
 // inContainer runs a command as user 65534 in a root of its own, with its own mounts and process IDs. Arguments: the root, what /tmp is there, the
@@ -40,10 +42,22 @@ func TestAttachToAnotherRoot(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				pid := containedJVM(t, j, tmp)
 				for range 2 {
-					weft := start(t, nil, built("weft"), "attach", pid, "depth=7")
+					weft := start(t, nil, built("weft"), "attach", "--no-wait", "--verbose", pid, "depth=7")
 					require.Zero(t, weft.wait(t), "exit code of weft attach")
-					require.Contains(t, weft.outLines(), "depth=7")
+					require.Contains(t, weft.outLines(), "  depth=7")
 				}
+				number, err := strconv.Atoi(pid)
+				require.NoError(t, err)
+				got := listed(t, number)
+				assert.Equal(t, "LockNames", got.MainClass)
+				assert.True(t, strings.HasPrefix(got.Version, strconv.Itoa(j.major)), got.Version)
+				assert.Regexp(t, "^(/var)?/tmp/libweft-[0-9]+-[0-9]+.so$", got.Agent.Library)
+				assert.Contains(t, got.Agent.Report.Options, "depth=7")
+				platform, err := attach.PlatformOf(number)
+				require.NoError(t, err)
+				own, err := attach.PlatformOfProgram(built("libweft.so"))
+				require.NoError(t, err)
+				assert.Equal(t, own, platform)
 				require.Zero(t, start(t, nil, built("weft"), "detach", pid).wait(t), "exit code of weft detach")
 				left, err := filepath.Glob(filepath.Join("/proc", pid, "root", "var", "tmp", ".[aw]*")) // all but .java_pid
 				require.NoError(t, err)

@@ -131,7 +131,7 @@ func (i identity) proceed(t *testing.T, p *process, word, endpoint string) map[s
 	require.NoError(t, err, "%s", notes)
 	if i.note == "" {
 		assert.NotContains(t, string(notes), "javaagent", "weft attach when the program is %s", word)
-		assert.Contains(t, string(notes), "# weft-otel.jar reports", "weft attach when the program is %s", word)
+		assert.Contains(t, string(notes), "weft-otel.jar reports", "weft attach when the program is %s", word)
 	} else {
 		assert.Contains(t, string(notes), i.note, "weft attach when the program is %s", word)
 	}

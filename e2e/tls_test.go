@@ -120,9 +120,9 @@ func TestAgentOverTLS(t *testing.T) {
 			jvm := secureJava(t, j, nil, options+",service="+name)
 			poll(t, "the agent of "+name+" says why it is not connected", func() bool { return len(jvm.errLines()) > 0 })
 			assert.Contains(t, jvm.errLines()[0], want, name)
-			notes, err := exec.Command(built("weft"), "attach", strconv.Itoa(jvm.cmd.Process.Pid)).CombinedOutput()
+			notes, err := exec.Command(built("weft"), "control", strconv.Itoa(jvm.cmd.Process.Pid)).CombinedOutput()
 			require.NoError(t, err, "%s", notes)
-			assert.Contains(t, string(notes), want, "weft attach")
+			assert.Contains(t, string(notes), want, "weft control")
 			jvm.stop(t, syscall.SIGTERM)
 		}
 		stays("anonymous", to+",token-file="+ours, "set cert-file and key-file to a certificate that the receiver's client_ca_file accepts")

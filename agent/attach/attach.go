@@ -1,10 +1,11 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package attach loads the agent into a running JVM. It implements the attach protocol of HotSpot (JDK 8 and later), so no JDK is needed: a
+// Package attach finds the JVMs of this machine and loads the agent into one of them. It implements the attach protocol of HotSpot (JDK 8 and later), so no JDK is needed: a
 // file and a signal make the JVM listen on a socket, over which it accepts a command to load a library.
 //
-// Loading the agent again changes its options; the option detach=now makes it inert.
+// Loading the agent again changes its options; the option detach=now makes it inert. There is one agent in a JVM: if it is loaded, it is used
+// whatever library is given.
 package attach
 
 import (
@@ -17,14 +18,14 @@ import (
 // Request specifies what to load, and where.
 type Request struct {
 	PID     int
-	Library string   // path of libweft.so on this machine; copied into the container of a JVM that does not see it
+	Library string   // path of libweft.so on this machine; copied into the container of a JVM that does not see it. Unused if one is loaded
 	Options []string // key=value, as in agent/README.md
 }
 
 // Result is the answer of the agent.
 type Result struct {
 	Warning    string   // what does not work in this JVM, if anything
-	Connection string   // where events go, or the reason why they do not and a remedy. Empty after detach=now
+	Connection string   // where events go, or the reason why they do not and a remedy. Empty without a session, as after detach=now
 	Notes      []string // about OpenTelemetry's SDK in this JVM, if there is one
 	Options    []string // key=value, the current values of all options that can be changed; none after detach=now
 }
@@ -35,6 +36,7 @@ var (
 	ErrNotJVM     = errors.New("not a JVM")
 	ErrPermission = errors.New("permission denied")
 	ErrTimeout    = errors.New("the JVM does not answer")
+	ErrNotLoaded  = errors.New("the agent is not loaded")
 )
 
 // AgentError is the error of an agent that rejects its options.
@@ -52,7 +54,22 @@ func Attach(ctx context.Context, r Request) (Result, error) {
 			return Result{}, fmt.Errorf("invalid option %q: want key=value, without a comma", option)
 		}
 	}
-	result, err := attach(ctx, r)
+	return withinTime(ctx, r, false)
+}
+
+// Ask returns the report of a loaded agent without changing anything. The error is ErrNotLoaded if there is no agent.
+func Ask(ctx context.Context, pid int) (Result, error) {
+	return withinTime(ctx, Request{PID: pid, Options: []string{"status=now"}}, true)
+}
+
+// Detach ends the session of a loaded agent. The error is ErrNotLoaded if there is no agent.
+func Detach(ctx context.Context, pid int) (Result, error) {
+	return withinTime(ctx, Request{PID: pid, Options: []string{"detach=now"}}, true)
+}
+
+// withinTime attaches, to a JVM with an agent only if loaded is set.
+func withinTime(ctx context.Context, r Request, loaded bool) (Result, error) {
+	result, err := attach(ctx, r, loaded)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("process %d: %w in time; check whether it is stopped or in a long garbage collection, and try again with more time", r.PID, ErrTimeout)
 	}

@@ -16,12 +16,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func attach(ctx context.Context, r Request) (Result, error) {
+func attach(ctx context.Context, r Request, loaded bool) (Result, error) {
 	p, err := findProcess(r.PID)
 	if err != nil {
 		return Result{}, err
 	}
-	lib, err := openLibrary(r.Library)
+	var lib *library // nil: the one that is loaded
+	switch {
+	case p.agent() != "":
+	case loaded:
+		err = fmt.Errorf("process %d: %w; attach it first", p.pid, ErrNotLoaded)
+	case r.Library == "":
+		err = fmt.Errorf("process %d: %w; specify the path of libweft.so", p.pid, ErrNotLoaded)
+	default:
+		lib, err = openLibrary(r.Library)
+	}
 	if err != nil {
 		p.close()
 		return Result{}, err
@@ -33,16 +42,18 @@ func attach(ctx context.Context, r Request) (Result, error) {
 	})
 }
 
-// load runs with the rights of the JVM's user.
+// load runs with the rights of the JVM's user. Without a library, it uses the one that is loaded.
 func (p *process) load(ctx context.Context, lib *library, options []string) (Result, error) {
 	dir, err := p.openTmp()
 	if err != nil {
 		return Result{}, err
 	}
 	defer dir.close()
-	path, err := p.provide(dir, lib)
-	if err != nil {
-		return Result{}, err
+	path := p.agent()
+	if lib != nil {
+		if path, err = p.provide(dir, lib); err != nil {
+			return Result{}, err
+		}
 	}
 	// The name cannot be guessed, and the open file is read below: whatever happens to the name later, nothing else is.
 	name := fmt.Sprintf(".weft-report-%d-%s", p.nspid, rand.Text())
@@ -122,7 +133,11 @@ func openLibrary(path string) (*library, error) {
 	return l, nil
 }
 
-func (l *library) close() { _ = l.file.Close() } // it was read only
+func (l *library) close() {
+	if l != nil {
+		_ = l.file.Close() // it was read only
+	}
+}
 
 func (l *library) reader() *io.SectionReader { return io.NewSectionReader(l.file, 0, l.stat.Size) }
 

@@ -10,12 +10,15 @@ import (
 	"errors"
 )
 
-func listen(context.Context, int) (*Meeting, error) { return nil, errors.New("the agent supports Linux only") }
+var errLinux = errors.New("the agent supports Linux only; run this on the machine of the JVM")
 
-func createRecording(context.Context, int) (*Recording, error) {
-	return nil, errors.New("the agent supports Linux only")
-}
+func attach(context.Context, Request, bool) (Result, error) { return Result{}, errLinux }
 
-func attach(context.Context, Request) (Result, error) {
-	return Result{}, errors.New("the agent supports Linux only")
-}
+func list(context.Context) ([]JVM, error) { return nil, errLinux }
+
+func listen(context.Context, int) (*Meeting, error) { return nil, errLinux }
+
+func createRecording(context.Context, int) (*Recording, error) { return nil, errLinux }
+
+// PlatformOf returns the platform of a JVM.
+func PlatformOf(int) (Platform, error) { return Platform{}, errLinux }

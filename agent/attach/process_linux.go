@@ -7,7 +7,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,22 +25,32 @@ type process struct {
 	nspid  int // in its innermost PID namespace
 	uid    int // effective
 	gid    int
-	groups []int  // supplementary
-	caught uint64 // handled signals: bit n-1 is signal n
-	closed bool   // it runs with -XX:+DisableAttachMechanism
+	groups []int    // supplementary
+	caught uint64   // handled signals: bit n-1 is signal n
+	words  []string // of the command line
+	images images
+	// rootPath is where its root is, as its mapped files are shown in /proc: not "/" after a chroot.
+	rootPath string
 }
 
 func findProcess(pid int) (*process, error) {
-	dir, err := os.Open(fmt.Sprintf("/proc/%d", pid))
+	p, err := openProcess(pid)
 	if err != nil {
-		return nil, fmt.Errorf("process %d: %w", pid, ErrNoProcess)
+		return nil, err
 	}
-	p := &process{pid: pid, proc: dir, root: rootDir{fd: -1}, nspid: pid, uid: -1, gid: -1}
 	if err := p.inspect(); err != nil {
 		p.close()
 		return nil, fmt.Errorf("process %d: %w", pid, err)
 	}
 	return p, nil
+}
+
+func openProcess(pid int) (*process, error) {
+	dir, err := os.Open(fmt.Sprintf("/proc/%d", pid))
+	if err != nil {
+		return nil, fmt.Errorf("process %d: %w", pid, ErrNoProcess)
+	}
+	return &process{pid: pid, proc: dir, root: rootDir{fd: -1}, nspid: pid, uid: -1, gid: -1}, nil
 }
 
 func (p *process) close() {
@@ -50,29 +62,69 @@ func (p *process) close() {
 
 // inspect reads what the kernel says about the process, and checks that it is a JVM to which this program may attach.
 func (p *process) inspect() error {
+	if err := p.readStatus(); err != nil {
+		return err
+	}
+	if err := p.checkUser(); err != nil {
+		return err
+	}
+	return p.look()
+}
+
+func (p *process) readStatus() error {
 	status, err := p.read("status")
 	if err != nil {
 		return ErrNoProcess
 	}
-	if err := p.parseStatus(string(status)); err != nil {
-		return err
-	}
+	return p.parseStatus(string(status))
+}
+
+func (p *process) checkUser() error {
 	if euid := os.Geteuid(); euid != 0 && euid != p.uid {
 		return fmt.Errorf("%w: it belongs to user %d; run this as that user or as root", ErrPermission, p.uid)
 	}
+	return nil
+}
+
+// look reads what the process has mapped, and opens its root.
+func (p *process) look() error {
 	maps, err := p.read("maps")
-	if err != nil {
-		return fmt.Errorf("%w: %w; run this as root", ErrPermission, err)
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		return fmt.Errorf("%w: %w; run this as user %d or as root", ErrPermission, err, p.uid)
+	case err != nil:
+		return ErrNoProcess // it has ended
 	}
-	if !bytes.Contains(maps, []byte("/libjvm.so")) {
+	p.images = parseMaps(maps, strconv.Itoa(p.nspid))
+	if !p.images.isHotSpot() {
 		return fmt.Errorf("%w: it does not use libjvm.so; give the ID of a HotSpot process", ErrNotJVM)
 	}
 	if command, err := p.read("cmdline"); err == nil {
-		p.closed = bytes.Contains(command, []byte("-XX:+DisableAttachMechanism"))
+		p.words = parseCommand(command)
 	}
 	p.root, err = p.openRoot()
 	return err
 }
+
+// inside returns the path in the process's root of a file that it has mapped.
+func (p *process) inside(path string) string {
+	if rest, found := strings.CutPrefix(path, strings.TrimSuffix(p.rootPath, "/")+"/"); found {
+		return "/" + rest
+	}
+	return path
+}
+
+// agent returns the path of the loaded agent in the process's root, or nothing. The dynamic linker of glibc finds it by that path even if
+// the file has been deleted or replaced.
+func (p *process) agent() string {
+	if p.images.agent.path == "" {
+		return ""
+	}
+	return p.inside(p.images.agent.path)
+}
+
+// has reports whether the command line has a flag.
+func (p *process) has(flag string) bool { return slices.Contains(p.words, flag) }
 
 // read returns a file of the process's folder. It fails once the process has ended.
 func (p *process) read(name string) ([]byte, error) {
@@ -83,9 +135,15 @@ func (p *process) read(name string) ([]byte, error) {
 	f := os.NewFile(uintptr(fd), name)
 	defer func() { _ = f.Close() }() // it was read only
 	var b bytes.Buffer
-	_, err = b.ReadFrom(f)
+	n, err := b.ReadFrom(io.LimitReader(f, maxProc+1))
+	if err == nil && n > maxProc {
+		err = fmt.Errorf("%s has more than %d bytes", name, maxProc)
+	}
 	return b.Bytes(), err
 }
+
+// maxProc limits files in /proc, in bytes. The largest is maps: the kernel allows 65530 mappings by default, with paths of up to 4 KiB.
+const maxProc = 256 << 20
 
 func (p *process) openRoot() (rootDir, error) {
 	const flags = unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC
@@ -96,6 +154,10 @@ func (p *process) openRoot() (rootDir, error) {
 	}
 	if err != nil {
 		return rootDir{fd: -1}, fmt.Errorf("its root: %w", err)
+	}
+	link := make([]byte, unix.PathMax)
+	if n, err := unix.Readlinkat(int(p.proc.Fd()), "root", link); err == nil {
+		p.rootPath = string(link[:n])
 	}
 	var theirs, ours [2]unix.Stat_t
 	err = errors.Join(
@@ -155,7 +217,7 @@ func (p *process) canSignal() error {
 		return fmt.Errorf("process %d: it does not handle SIGQUIT: it is still starting (try again), or runs with -Xrs "+
 			"(add -XX:+StartAttachListener, or use -agentpath)", p.pid)
 	}
-	if p.closed {
+	if p.has("-XX:+DisableAttachMechanism") {
 		return fmt.Errorf("process %d: it runs with -XX:+DisableAttachMechanism; remove that flag, or use -agentpath", p.pid)
 	}
 	return nil

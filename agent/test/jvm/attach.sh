@@ -19,11 +19,11 @@ start_waiting() { # word, arguments of java
 
 # The output of attach goes to the file report.
 attach() { # options
-    timeout $patience "$weft" attach --timeout ${patience}s --agent "$agent" $jvm "$@" >"$work/report" 2>&1
+    timeout $patience "$weft" attach --no-wait --verbose --timeout ${patience}s --agent "$agent" $jvm "$@" >"$work/report" 2>&1
 }
 
 detach() {
-    timeout $patience "$weft" detach --timeout ${patience}s --agent "$agent" $jvm >"$work/report" 2>&1 || bad "detach: $(cat "$work/report")"
+    timeout $patience "$weft" detach --timeout ${patience}s $jvm >"$work/report" 2>&1 || bad "detach: $(cat "$work/report")"
 }
 
 # Like coverage, for code that ran and was compiled before the hooks existed.
@@ -56,11 +56,11 @@ attached() {
     for round in 1 2; do
         listen
         attach endpoint=unix://"$sock" service=jvmtest pool=64m exit-wait=60s || bad "attach: $(cat "$work/report")"
-        grep -q '^depth=32$' "$work/report" || bad "attach printed $(head -3 "$work/report")"
+        grep -q '^  depth=32$' "$work/report" || bad "attach printed $(head -3 "$work/report")"
         if [ $round = 1 ]; then
             commanded 'work 100000'
             attach depth=3 notify=off
-            grep -q '^notify=off$' "$work/report" || bad "the second attach printed $(cat "$work/report")"
+            grep -q '^  notify=off$' "$work/report" || bad "the second attach printed $(cat "$work/report")"
             commanded 'work 1000' # not seen
             attach notify=on dept=3 && bad "an invalid option was accepted"
             grep -q 'option "dept": unknown option' "$work/report" || bad "the error is $(cat "$work/report")"
@@ -142,7 +142,7 @@ notices_of_virtual() {
         attach endpoint=unix://"$sock" pool=256m exit-wait=60s || bad "attach: $(cat "$work/report")"
         unset WEFT_MISSING
         shift 2
-        grep -q "^# $* appear when they next run: " "$work/report" || bad "attach printed $(grep '^#' "$work/report")"
+        grep -q "^\(Warning: \)\?$* appear when they next run: " "$work/report" || bad "attach printed $(cat "$work/report")"
         detach
         heard_some
         commanded free
@@ -159,11 +159,11 @@ reported_connection() {
     start_waiting stuck -cp "$classes" Stuck
     rm -f "$sock"
     attach endpoint=unix://"$sock" exit-wait=60s || bad "attach: $(cat "$work/report")"
-    prints "not connected to unix://$sock: No such file or directory; "
+    prints "Not connected to unix://$sock: No such file or directory; "
     listen
-    prints "connected to unix://$sock\$"
+    prints "Connected to unix://$sock\$"
     detach
-    [ -s "$work/report" ] && bad "detach printed $(cat "$work/report")"
+    grep -qx 'The agent is stopped.' "$work/report" || bad "detach printed $(cat "$work/report")"
     heard_some
     echo end >&9
     exec 9>&-
@@ -172,7 +172,7 @@ reported_connection() {
 
 prints() { # pattern; repeats attach until it matches
     for i in $(seq 600); do
-        grep -q "^# $1" "$work/report" && return
+        grep -q "^$1" "$work/report" && return
         sleep 0.1
         attach
     done

@@ -56,14 +56,14 @@ copied() {
     attach endpoint=unix://"$sock" service=jvmtest pool=256m exit-wait=60s depth=5 || bad "attach: $(cat "$work/report")"
     load_copy 'depth=7'
     attach status=now || bad "attach: $(cat "$work/report")"
-    grep -q '^depth=7$' "$work/report" || bad "status: $(cat "$work/report")"
+    grep -q '^  depth=7$' "$work/report" || bad "status: $(cat "$work/report")"
     attach status=now depth=8 && bad "a status changed something"
     commanded 'work 1000'
     load_copy 'detach=now'
     heard
     expect 'Stuck$Worked.notify' 1000
     attach status=now || bad "attach: $(cat "$work/report")"
-    [ -s "$work/report" ] && bad "after the end: $(cat "$work/report")"
+    grep -qx 'The agent is stopped.' "$work/report" || bad "after the end: $(cat "$work/report")"
     commanded free
     echo end >&9
     exec 9>&-

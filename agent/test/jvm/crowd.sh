@@ -126,7 +126,7 @@ crowd_replaced() {
     removed='not all that wakes virtual threads is recorded: another agent has removed the calls '
     until grep -q "^weft: $removed" "$work/err" || ! kill -0 $runner; do sleep 0.05; done
     attach
-    grep -q "^# $removed" "$work/report" || bad "attach printed $(cat "$work/report")"
+    grep -q "^\(Warning: \)\?$removed" "$work/report" || bad "attach printed $(cat "$work/report")"
     exec 9>&-
     wait $runner || bad "the JVM exited with $?: $(head -3 "$work/err")"
     [ "$(grep -vc '^WARNING: ' "$work/err")" = 1 ] || bad "errors: $(cat "$work/err")"

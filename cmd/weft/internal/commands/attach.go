@@ -76,10 +76,11 @@ func (p *Program) attach() *cobra.Command {
 		Args: atLeast(1, noJVM), ValidArgsFunction: completeJVMs,
 	}
 	f := addAgentFlags(cmd.Flags(), true)
+	noWait := cmd.Flags().Bool("no-wait", false, "do not wait until the agent is connected")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return p.eachAgent(cmd.Context(), f, args, func(ctx context.Context, pid int, options []string) (attach.Result, error) {
 			result, err := load(ctx, pid, *f.agent, options)
-			if err != nil {
+			if err != nil || *noWait {
 				return result, err
 			}
 			return connected(ctx, pid, result)

@@ -92,10 +92,7 @@ func (p *Page) Serve(ctx context.Context, address string, ready func(url string)
 	}
 	srv := &http.Server{Handler: p.handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second}
 	ready("http://" + listener.Addr().String() + "/")
-	stop := context.AfterFunc(ctx, func() {
-		p.view.End(context.WithoutCancel(ctx))
-		_ = srv.Close() // a download may be cut off
-	})
+	stop := context.AfterFunc(ctx, func() { _ = srv.Close() }) // a download may be cut off
 	defer stop()
 	if err := srv.Serve(netutil.LimitListener(listener, maxConnections)); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve the page: %w", err)
