@@ -158,7 +158,7 @@ fuzz: ## run each fuzz target with FUZZTIME inputs (200000x)
 	scripts/fuzz.sh $(FUZZTIME)
 
 .PHONY: e2e
-e2e: build build/jaeger build/weft-otel.jar ## test real JVMs with the agent, the built collector and a real Jaeger
+e2e: build build/standalone/weft build/jaeger build/weft-otel.jar ## test real JVMs with the agent, the built collector and a real Jaeger
 	@scripts/need.sh javac mvn promtool amtool prometheus-alertmanager
 	@scripts/e2e.sh $(GO) test -count=1 -timeout 4h ./e2e/...
 
@@ -195,6 +195,10 @@ build/weft-collector: build/collector/.written always
 
 build/weft-collector-full: build/collector-full/.written always
 	$(GO) build -C $(<D) -ldflags='$(GO_LDFLAGS)' -o ../$(@F) .
+
+# The command as users get it: one static file with the agents for all platforms.
+build/standalone/weft: agents
+	CGO_ENABLED=0 $(GO) build -trimpath -tags bundled,grpcnotrace -ldflags='$(GO_LDFLAGS) -X main.version=$(VERSION)' -o $@ ./cmd/weft
 
 build/libweft.so: always
 	@scripts/need.sh cc javac
