@@ -45,11 +45,11 @@ dist: ## build the agent for Linux on x86-64 and aarch64, glibc and musl, into b
 	$(MAKE) -C agent dist
 
 .PHONY: demo
-demo: build ## run a Java program under the agent and print why its threads wait
+demo: ## run a Java program under the agent, print why its threads wait, and serve the page
 	e2e/demo.sh
 
 .PHONY: demo-jaeger
-demo-jaeger: build build/jaeger ## the same with a real Jaeger (its first build takes minutes)
+demo-jaeger: ## send the spans of the same program to a real Jaeger (its first build takes minutes)
 	e2e/demo.sh --jaeger
 
 # What needs JVMs waits a lot, so it runs next to what needs CPU; the output of each part is printed when it ends.

@@ -1,14 +1,14 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command demo runs the sample exchange under the agent with a collector, and prints a summary of the spans. demo.sh starts it.
+// Command demo runs the sample exchange under the agent with a collector that sends its spans to a real Jaeger, and prints a summary of the
+// spans. demo.sh starts it.
 package main
 
 import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,10 +22,8 @@ import (
 const service = "exchange"
 
 func main() {
-	withJaeger := flag.Bool("jaeger", false, "send the spans to a real Jaeger and leave it running")
-	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *withJaeger)
+	err := run(ctx)
 	stop()
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -37,7 +35,7 @@ func main() {
 }
 
 // run runs the demo. All programs that it started have ended when it returns.
-func run(ctx context.Context, withJaeger bool) (err error) {
+func run(ctx context.Context) (err error) {
 	var p programs
 	defer func() { err = errors.Join(err, p.stopAll()) }()
 	if err := p.need("weft", "weft-collector", "libweft.so"); err != nil {
@@ -51,48 +49,25 @@ func run(ctx context.Context, withJaeger bool) (err error) {
 	if err := compile(ctx, classes); err != nil {
 		return err
 	}
-	var server *jaeger
-	if withJaeger {
-		if server, err = startJaeger(ctx, &p, dir); err != nil {
-			return err
-		}
-	}
-	view, err := newPage()
+	server, err := startJaeger(ctx, &p, dir)
 	if err != nil {
 		return err
 	}
-	collector, endpoint, err := startCollector(ctx, &p, dir, view, server)
+	collector, endpoint, err := startCollector(ctx, &p, dir, server)
 	if err != nil {
 		return err
-	}
-	if server == nil {
-		fmt.Printf("Watch its threads live: http://%s/\n\n", view.address)
 	}
 	if err := runExchange(ctx, classes, endpoint); err != nil {
 		return err
 	}
-	spans := filepath.Join(dir, "spans.json")
-	if server != nil {
-		if err := errors.Join(collector.stop(), summarize(ctx, spans)); err != nil {
-			return err
-		}
-		return server.show(ctx)
-	}
-	class, blocked, err := view.hottest(ctx)
-	if err != nil {
-		return fmt.Errorf("%w\n%s", err, collector.tail())
-	}
-	if err := written(ctx, spans); err != nil {
+	if err := errors.Join(collector.stop(), summarize(ctx, filepath.Join(dir, "spans.json"))); err != nil {
 		return err
 	}
-	if err := summarize(ctx, spans); err != nil {
-		return err
-	}
-	return view.show(ctx, collector, class, blocked)
+	return server.show(ctx)
 }
 
-// startCollector starts a collector that writes spans to a file, and sends them to Jaeger if requested.
-func startCollector(ctx context.Context, p *programs, dir string, view page, server *jaeger) (c *program, endpoint string, err error) {
+// startCollector starts a collector that writes spans to a file, and sends them to Jaeger.
+func startCollector(ctx context.Context, p *programs, dir string, server *jaeger) (c *program, endpoint string, err error) {
 	endpoint = "unix://" + filepath.Join(dir, "weft.sock")
 	health, err := freeAddress()
 	if err != nil {
@@ -104,15 +79,11 @@ func startCollector(ctx context.Context, p *programs, dir string, view page, ser
 	}
 	env := []string{
 		"WEFT_ENDPOINT=" + endpoint, "WEFT_OUT=" + dir, "WEFT_WINDOW=" + cmp.Or(os.Getenv("WEFT_WINDOW"), "1s"),
-		"WEFT_HEALTH=" + health, "WEFT_METRICS_PORT=" + metrics, "WEFT_PAGE=" + view.address,
+		"WEFT_HEALTH=" + health, "WEFT_METRICS_PORT=" + metrics, "JAEGER_ENDPOINT=" + server.otlp,
 	}
-	args := []string{"--config", "config/all-in-one.yaml"}
-	if server != nil {
-		env = append(env, "JAEGER_ENDPOINT="+server.otlp)
-		args = []string{
-			"--config", "config/jaeger.yaml", "--config", "yaml:exporters::file::path: " + filepath.Join(dir, "spans.json"),
-			"--config", "yaml:service::pipelines::traces::exporters: [otlp_grpc, file]",
-		}
+	args := []string{
+		"--config", "config/jaeger.yaml", "--config", "yaml:exporters::file::path: " + filepath.Join(dir, "spans.json"),
+		"--config", "yaml:service::pipelines::traces::exporters: [otlp_grpc, file]",
 	}
 	c, err = p.start(env, filepath.Join(dir, "collector.log"), "build/weft-collector", args...)
 	if err != nil {

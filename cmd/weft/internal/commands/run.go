@@ -107,6 +107,9 @@ func (p *Program) runProgram(ctx context.Context, words []string, o *recordOptio
 	}
 	ended := p.untilEnd(ctx, program, direct, o)
 	found := recordings(files, direct, began)
+	if direct && len(found) == 1 {
+		found[0] = o.out // as the user wrote it
+	}
 	if len(found) == 0 {
 		fmt.Fprintf(p.Err, "weft: no JVM was recorded: %s started none that reads JDK_JAVA_OPTIONS, or it ended before its start\n", filepath.Base(words[0]))
 		return errors.Join(ended, &exitError{exitFailed})
