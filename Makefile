@@ -44,6 +44,10 @@ dist: ## build the agent for Linux on x86-64 and aarch64, glibc and musl, into b
 	@scripts/need.sh javac
 	$(MAKE) -C agent dist
 
+.PHONY: man
+man: ## write the manual pages of the command into build/man/
+	$(GO) run ./cmd/weft/internal/manual build/man
+
 .PHONY: demo
 demo: ## run a Java program under the agent, print why its threads wait, and serve the page
 	e2e/demo.sh

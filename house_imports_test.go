@@ -25,7 +25,7 @@ const architecture = "docs/architecture.md"
 var pdataReaders = []string{"internal/threadpdata", "internal/sessions", "internal/threadview", "receiver", "processor", "connector", "exporter", "cmd/weft/internal/summary", "cmd/weft/internal/local"}
 
 // tools are the programs and packages of developers and of tests: they may import everything.
-var tools = []string{"e2e", "internal/threadtest", "internal/wire/genheader", "web/internal", "internal/threadview/devserver"}
+var tools = []string{"e2e", "internal/threadtest", "internal/wire/genheader", "web/internal", "internal/threadview/devserver", "cmd/weft/internal/manual"}
 
 // within reports whether a package is one of the folders, or below one.
 func within(dir string, folders []string) bool {
