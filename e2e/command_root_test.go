@@ -71,7 +71,7 @@ func shopInEmptyRoot(t *testing.T, j jdk, classpath string) *emptyRoot {
 	return r
 }
 
-// librariesOf returns what the libraries of a JDK need from outside.
+// librariesOf returns what the libraries of a JDK need from outside, and all of glibc that a program may be linked with.
 func librariesOf(t *testing.T, home string) (paths []string) {
 	t.Helper()
 	programs, err := filepath.Glob(home + "/lib/*.so")
@@ -80,8 +80,14 @@ func librariesOf(t *testing.T, home string) (paths []string) {
 	out, _ := exec.Command("ldd", programs...).Output() // some of its libraries, for fonts and sound, may lack theirs
 	for line := range bytes.Lines(out) {
 		for _, word := range strings.Fields(string(line)) {
-			if strings.HasPrefix(word, "/") && !strings.HasPrefix(word, home) && !strings.HasSuffix(word, ":") && !strings.Contains(word, "/libX") {
-				paths = append(paths, word)
+			if !strings.HasPrefix(word, "/") || strings.HasPrefix(word, home) || strings.HasSuffix(word, ":") || strings.Contains(word, "/libX") {
+				continue
+			}
+			paths = append(paths, word)
+			if filepath.Base(word) == "libc.so.6" {
+				for _, name := range []string{"libpthread.so.0", "libdl.so.2", "librt.so.1"} {
+					paths = append(paths, filepath.Join(filepath.Dir(word), name))
+				}
 			}
 		}
 	}
@@ -91,7 +97,7 @@ func librariesOf(t *testing.T, home string) (paths []string) {
 
 // command is weft in the empty root.
 func (r *emptyRoot) command(args ...string) []string {
-	return append([]string{"nsenter", "--target", r.pid, "--mount", "--pid", "--root", "--wd=/tmp", "/weft"}, args...)
+	return append([]string{"nsenter", "--target", r.pid, "--mount", "--pid", "--root", "/weft"}, args...)
 }
 
 // weft runs weft in the empty root and returns its output.

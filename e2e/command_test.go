@@ -34,11 +34,11 @@ func TestFirstLook(t *testing.T) {
 		t.Run("list", func(t *testing.T) { checkListed(t, j, r, "") })
 		t.Run("record", func(t *testing.T) {
 			began := time.Now()
-			out := r.weft(t, "record", "Shop", "-d", "3s", "-o", "shop.weft")
+			out := r.weft(t, "record", "Shop", "-d", "3s", "-o", "/tmp/shop.weft")
 			t.Logf("the answer came %v after the start of a recording of 3 s:\n%s", time.Since(began).Round(time.Millisecond), out)
 			first, _, _ := strings.Cut(out, "\n\n")
 			assert.Regexp(t, `^\d+ http-nio-\S+ threads waited \S+ s for a connection of HikariPool in Shop\$OrderController\.order`, strings.Join(strings.Fields(first), " "))
-			assert.Contains(t, r.weft(t, "summary", "shop.weft"), "HikariPool")
+			assert.Contains(t, r.weft(t, "summary", "/tmp/shop.weft"), "HikariPool")
 			checkListed(t, j, r, "idle")
 		})
 		t.Run("view", func(t *testing.T) { viewed(t, r) })
