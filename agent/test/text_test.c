@@ -3,8 +3,6 @@
 //
 // Tests options, endpoints, resource attributes and names against their documentation.
 
-#include <unistd.h>
-
 #include "harness.h"
 #include "jvmti/timeout.h"
 #include "options/filter.h"
@@ -176,54 +174,6 @@ TEST(options_change_while_the_agent_runs) {
     CHECK_STRING(o.endpoint, "unix:///a");
     CHECK(weft_options_change("detach=now", WEFT_AT_ATTACH, &o, problem));
     CHECK(o.detach);
-}
-
-TEST(status_is_given_alone) {
-    CHECK(parse("status=now"));
-    CHECK(o.status);
-    CHECK(!parse("depth=3,status=now"));
-    CHECK_STRING(problem, "option \"status\": it only reports; give it without other options");
-    CHECK(parse("depth=3"));
-    CHECK(!weft_options_set("status", "now", WEFT_BY_CONTROL, &o, problem));
-    CHECK_STRING(problem,
-                 "option \"status\": cannot be changed remotely; set it when attaching the "
-                 "agent");
-    CHECK(!weft_options_set("status", "later", WEFT_AT_ATTACH, &o, problem));
-    CHECK_STRING(problem, "option \"status\": invalid value \"later\": want now");
-}
-
-TEST(files_are_named_after_the_process) {
-    char want[WEFT_PATH_MAX];
-    CHECK(parse("file=/tmp/a-%p.weft"));
-    snprintf(want, sizeof want, "/tmp/a-%d.weft", (int)getpid());
-    CHECK_STRING(o.file, want);
-    CHECK(weft_options_change("file=/tmp/a-%p.weft", WEFT_AT_ATTACH, &o, problem)); // as it is
-    CHECK(parse("file=%p%p/100%%-%%p"));
-    snprintf(want, sizeof want, "%d%d/100%%-%%p", (int)getpid(), (int)getpid());
-    CHECK_STRING(o.file, want);
-    CHECK(!parse("file=/tmp/%t.weft"));
-    CHECK_STRING(problem, "option \"file\": invalid \"%t\" in \"/tmp/%t.weft\": want %p for the "
-                          "process ID, or %% for a percent sign");
-    CHECK(!parse("file=/tmp/%"));
-    CHECK_STRING(problem,
-                 "option \"file\": invalid \"%\" in \"/tmp/%\": want %p for the process ID, "
-                 "or %% for a percent sign");
-    CHECK(!parse("file="));
-    CHECK_STRING(problem, "option \"file\": invalid length: want 1 to 511 characters");
-}
-
-TEST(expanded_files_have_a_limit) {
-    char text[1024] = "file=";
-    memset(text + 5, 'x', WEFT_PATH_MAX - 1);
-    CHECK(parse(text));
-    CHECK_INT(strlen(o.file), WEFT_PATH_MAX - 1);
-    text[5 + WEFT_PATH_MAX - 1] = 'x';
-    CHECK(!parse(text));
-    for (size_t i = 5; i + 1 < sizeof text; i++) {
-        text[i] = i % 2 == 1 ? '%' : 'p';
-    }
-    CHECK(!parse(text));
-    CHECK_STRING(problem, "option \"file\": invalid length: want 1 to 511 characters");
 }
 
 TEST(durations_are_read_and_shown) {
@@ -401,9 +351,6 @@ int main(void) {
     RUN(options_are_read);
     RUN(errors_name_the_option_and_the_remedy);
     RUN(options_change_while_the_agent_runs);
-    RUN(status_is_given_alone);
-    RUN(files_are_named_after_the_process);
-    RUN(expanded_files_have_a_limit);
     RUN(durations_are_read_and_shown);
     RUN(patterns_match);
     RUN(filters_include_and_exclude);

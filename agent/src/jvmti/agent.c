@@ -3,8 +3,6 @@
 //
 // Entry points: loading at JVM start, attaching later, and JVM exit.
 
-#include "jvmti/agent.h"
-
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <jvmti.h>
@@ -120,10 +118,6 @@ static void JNICALL on_vm_death(jvmtiEnv *ti, JNIEnv *env) {
     pthread_mutex_unlock(&life);
 }
 
-bool weft_agent_in_use(void) {
-    return loaded;
-}
-
 static bool enable(jvmtiEnv *ti, jvmtiEvent event) {
     return (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, event, NULL) == JVMTI_ERROR_NONE;
 }
@@ -157,6 +151,7 @@ static bool load(JavaVM *vm) {
     loaded = (*ti)->AddCapabilities(ti, &capabilities) == JVMTI_ERROR_NONE &&
              weft_virtual_set_callbacks(ti, &callbacks) && enable(ti, JVMTI_EVENT_VM_DEATH);
     if (loaded) {
+        weft_copies_use();
         weft_lock_names_init(ti);
     }
     weft_jvm.vm = vm;

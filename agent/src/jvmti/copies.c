@@ -10,9 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jvmti/agent.h"
-
 enum { MAX_LIBRARIES = 1024 };
+
+static bool used;
+
+void weft_copies_use(void) {
+    used = true;
+}
+
+bool weft_copies_in_use(void) {
+    return used;
+}
 
 struct libraries {
     char *paths[MAX_LIBRARIES];
@@ -35,9 +43,9 @@ static weft_copies_attach attach_of(const char *path) {
     if (handle == NULL) {
         return NULL;
     }
-    bool (*in_use)(void) = (bool (*)(void))dlsym(handle, "weft_agent_in_use");
+    bool (*in_use)(void) = (bool (*)(void))dlsym(handle, "weft_copies_in_use");
     weft_copies_attach attach = NULL;
-    if (in_use != NULL && in_use != weft_agent_in_use && in_use()) {
+    if (in_use != NULL && in_use != weft_copies_in_use && in_use()) {
         attach = (weft_copies_attach)dlsym(handle, "Agent_OnAttach");
     }
     (void)dlclose(handle); // the agent stays loaded
