@@ -1,11 +1,12 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package attach finds the JVMs of this machine and loads the agent into one of them. It implements the attach protocol of HotSpot (JDK 8 and later), so no JDK is needed: a
-// file and a signal make the JVM listen on a socket, over which it accepts a command to load a library.
+// Package attach answers: which JVMs run on this machine, and how does the agent get into one? It implements the attach protocol of HotSpot
+// (JDK 8 and later), so no JDK is needed: a file and a signal make the JVM listen on a socket, over which it accepts a command to load a
+// library.
 //
-// Loading the agent again changes its options; the option detach=now makes it inert. There is one agent in a JVM: if it is loaded, it is used
-// whatever library is given.
+// Loading the agent again changes its options; the option detach=now makes it inert. There is one agent in a JVM: if it is loaded, it is
+// used whatever library is given.
 package attach
 
 import (
@@ -17,8 +18,10 @@ import (
 
 // Request specifies what to load, and where.
 type Request struct {
-	PID     int
-	Library string   // path of libweft.so on this machine; copied into the container of a JVM that does not see it. Unused if one is loaded
+	PID int
+	// Library is the path of libweft.so on this machine. It is copied into the container of a JVM that does not see it. If the agent is
+	// loaded, this is ignored and may be empty.
+	Library string
 	Options []string // key=value, as in agent/README.md
 }
 

@@ -30,6 +30,6 @@ type Agent struct {
 // Loaded reports whether the agent is in the JVM, with or without a session.
 func (a *Agent) Loaded() bool { return a.Library != "" }
 
-// List returns the HotSpot JVMs of this machine, also those in containers, ordered by process ID. JVMs that exit meanwhile are left out. If an
-// agent is loaded, List requests its report and waits for it for some seconds at most.
+// List returns the HotSpot JVMs of this machine, also those in containers, ordered by process ID. JVMs that exit meanwhile are left out.
+// If an agent is loaded, List requests its report and waits for it for some seconds at most.
 func List(ctx context.Context) ([]JVM, error) { return list(ctx) }

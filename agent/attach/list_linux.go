@@ -77,7 +77,7 @@ func askAll(ctx context.Context, all []JVM) {
 	wait.Wait()
 }
 
-// describe returns what is known of a process without talking to it, false if it is no HotSpot JVM.
+// describe returns what is known of a process without talking to it, and false for other processes.
 func describe(pid int) (JVM, bool) {
 	p, err := openProcess(pid)
 	if err != nil {

@@ -76,7 +76,8 @@ func TestJVMWithoutCounters(t *testing.T) {
 func TestJVMWithCounters(t *testing.T) {
 	home := asJVM(t)
 	file := filepath.Join(home, "hsperfdata_alice", strconv.Itoa(os.Getpid()))
-	data := perfData(binary.LittleEndian, counter{javaVersion, "25.0.1"}, counter{javaCommand, "com.acme.Main x"}, counter{vmArguments, "-XX:-EnableDynamicAgentLoading -Dx"})
+	data := perfData(binary.LittleEndian, counter{javaVersion, "25.0.1"}, counter{javaCommand, "com.acme.Main x"},
+		counter{vmArguments, "-XX:-EnableDynamicAgentLoading -Dx"})
 	mapped(t, file, data, unix.PROT_READ)
 	mapped(t, home+"/libweft-1-2.so", []byte("x"), unix.PROT_READ|unix.PROT_EXEC)
 	j := described(t)
@@ -154,7 +155,7 @@ func TestJVMOfAnotherUser(t *testing.T) {
 	}()
 	j, ok := <-seen
 	require.True(t, ok)
-	assert.Equal(t, "1000", j.MainClass) // the first word that is no option
+	assert.Equal(t, "1000", j.MainClass) // after the options, of which there are none
 	assert.Empty(t, j.Version)
 	require.ErrorIs(t, j.Unknown, ErrPermission)
 	require.ErrorContains(t, j.Attach, "run this as that user or as root")

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // maxPerfData is the size limit of HotSpot's file of counters, in bytes; the default of -XX:PerfDataMemorySize is 32 KiB.
@@ -68,7 +69,7 @@ func parsePerfData(data []byte, wanted ...string) (map[string]string, error) {
 		if !ok {
 			return nil, fmt.Errorf("%w: the name of entry %d leaves it", errPerfData, i+1)
 		}
-		if entry.Type != perfDataString || entry.Elements <= 0 || !contains(wanted, name) {
+		if entry.Type != perfDataString || entry.Elements <= 0 || !slices.Contains(wanted, string(name)) {
 			continue
 		}
 		text, ok := textAt(whole, entry.DataAt, entry.Elements)
@@ -91,13 +92,4 @@ func textAt(data []byte, at, most int32) ([]byte, bool) {
 		data = data[:end]
 	}
 	return data, true
-}
-
-func contains(names []string, name []byte) bool {
-	for _, one := range names {
-		if one == string(name) {
-			return true
-		}
-	}
-	return false
 }

@@ -39,7 +39,8 @@ func perfData(order binary.ByteOrder, counters ...counter) []byte {
 
 func TestPerfData(t *testing.T) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
-		data := perfData(order, counter{"sun.rt.createVmBeginTime", ""}, counter{javaVersion, "17.0.15"}, counter{"x", "y"}, counter{javaCommand, "Main a b"})
+		data := perfData(order, counter{"sun.rt.createVmBeginTime", ""}, counter{javaVersion, "17.0.15"}, counter{"x", "y"},
+			counter{javaCommand, "Main a b"})
 		got, err := parsePerfData(data, javaVersion, javaCommand, vmArguments)
 		require.NoError(t, err)
 		assert.Equal(t, map[string]string{javaVersion: "17.0.15", javaCommand: "Main a b"}, got)
