@@ -48,6 +48,11 @@ dist: ## build the agent for Linux on x86-64 and aarch64, glibc and musl, into b
 man: ## write the manual pages of the command into build/man/
 	$(GO) run ./cmd/weft/internal/manual build/man
 
+.PHONY: agents
+agents: ## pack the agents of dist without symbols into agent/bundled/, for go build -tags bundled
+	@scripts/need.sh javac
+	$(MAKE) -C agent agents
+
 .PHONY: demo
 demo: ## run a Java program under the agent, print why its threads wait, and serve the page
 	e2e/demo.sh

@@ -10,7 +10,7 @@ DIST := $(BUILD)/dist
 DISTS := $(DIST)/libweft-linux-x86_64.so $(DIST)/libweft-linux-aarch64.so \
 	$(DIST)/libweft-linux-musl-x86_64.so $(DIST)/libweft-linux-musl-aarch64.so
 
-.PHONY: dist disttest
+.PHONY: dist agents disttest
 dist: $(DISTS)
 
 $(ZIG):
@@ -27,6 +27,17 @@ $(DIST)/libweft-%.so: $(SOURCES) $(HEADERS) Makefile dist.mk $(ZIG)
 	@mkdir -p $(DIST)
 	$(ZIG) cc -target $(call target,$*) $(CPPFLAGS) -std=c11 -O2 -g -fPIC -fvisibility=hidden $(WARNINGS) \
 		-shared -Wl,-z,defs,-z,nodelete -o $@ $(SOURCES) -pthread -ldl
+
+# What the command contains (bundled/): the same without symbols, which gdb still finds in $(DIST). Without names and times in the
+# archives, the bytes depend on the sources and compilers only.
+BUNDLED := $(DISTS:$(DIST)/%=bundled/%.gz)
+agents: $(BUNDLED)
+	@ls -l $(BUNDLED)
+
+bundled/%.so.gz: $(DIST)/%.so | $(OBJ)
+	@../scripts/need.sh llvm-strip
+	llvm-strip -o $(OBJ)/$*.stripped $<
+	gzip -9nc $(OBJ)/$*.stripped >$@
 
 # The tests without a JVM, with musl, on both processors; no JVM for musl is available. Not position-independent: qemu 7
 # cannot load static position-independent programs.

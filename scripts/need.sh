@@ -10,6 +10,7 @@ package_of() {
     case $1 in
     cc | gcc) echo gcc libc6-dev ;;
     java | javac | jar) echo default-jdk-headless ;;
+    llvm-strip) echo llvm ;;
     mvn) echo maven ;;
     npm | node) echo npm ;;
     pip3) echo python3-pip ;;
