@@ -75,11 +75,9 @@ func (c *Config) Validate() error {
 
 // writable returns the names of the formats that can be written.
 func writable() (names []string) {
-	all := formats.All()
+	all := formats.Writable()
 	for i := range all {
-		if all[i].NewEncoder != nil {
-			names = append(names, all[i].Name)
-		}
+		names = append(names, all[i].Name)
 	}
 	return names
 }

@@ -27,6 +27,39 @@ func Compressed(head []byte) bool {
 	return strings.HasPrefix(string(head), magicGzip) || strings.HasPrefix(string(head), magicZstd)
 }
 
+// Suffixes of compressed files.
+const (
+	suffixGzip = ".gz"
+	suffixZstd = ".zst"
+)
+
+// CutCompression separates the suffix of a compressed file from its path; it is empty if the file is not compressed, judging by its name.
+func CutCompression(path string) (plain, suffix string) {
+	for _, suffix := range [...]string{suffixGzip, suffixZstd} {
+		if plain, ok := strings.CutSuffix(path, suffix); ok {
+			return plain, suffix
+		}
+	}
+	return path, ""
+}
+
+// Compress returns a writer that compresses to w as the suffix of a file says, see CutCompression. Closing it does not close w.
+func Compress(w io.Writer, suffix string) (io.WriteCloser, error) {
+	switch suffix {
+	case "":
+		return plainWriter{w}, nil
+	case suffixGzip:
+		return gzip.NewWriter(w), nil
+	case suffixZstd:
+		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	}
+	return nil, fmt.Errorf("unknown compression %q: want %s or %s", suffix, suffixGzip, suffixZstd)
+}
+
+type plainWriter struct{ io.Writer }
+
+func (plainWriter) Close() error { return nil }
+
 // maxWindow limits the memory that a zstd file can request: what zstd --long writes, and zstd -d reads without an option.
 const maxWindow = 128 << 20
 

@@ -11,8 +11,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/jfr"
 	"github.com/weft-otel/weft/internal/recording/native"
@@ -46,6 +48,11 @@ func Find(name string) (recording.Format, error) {
 	return recording.Format{}, fmt.Errorf("unknown format %q: want one of %s", name, strings.Join(Names(), ", "))
 }
 
+// Writable returns the formats that can be written.
+func Writable() []recording.Format {
+	return slices.DeleteFunc(All(), func(f recording.Format) bool { return f.NewEncoder == nil })
+}
+
 // ErrEmpty reports that a recording has no bytes.
 var ErrEmpty = errors.New("the recording is empty: nothing has been written yet, or the writer was killed")
 
@@ -72,16 +79,33 @@ func Detect(head []byte) (recording.Format, error) {
 // Open determines the compression of a recording, and its format unless that is given. The reader is at the start of the decompressed
 // recording, which ends at the limit; it is the file itself if that is not compressed. The caller calls free after use.
 func Open(file io.ReadSeeker, format string, limit Limit) (f recording.Format, r io.Reader, free func(), err error) {
-	r, free = file, func() {}
 	head := make([]byte, recording.HeadSize)
 	n, err := io.ReadFull(file, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return f, nil, nil, err
 	}
-	head = head[:n]
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return f, nil, nil, err
 	}
+	return open(file, head[:n], format, limit)
+}
+
+// OpenStream is Open for what can be read once only, such as a pipe. It also returns the first bytes of the stream, compressed or not: those
+// from which SessionID derives ids.
+func OpenStream(stream io.Reader, format string, limit Limit) (f recording.Format, r io.Reader, seed []byte, free func(), err error) {
+	buffered := bufio.NewReaderSize(stream, recording.HeadSize)
+	head, err := buffered.Peek(recording.HeadSize)
+	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
+		return f, nil, nil, nil, err
+	}
+	seed = append(seed, head[:min(len(head), SeedSize)]...)
+	f, r, free, err = open(buffered, head, format, limit)
+	return f, r, seed, free, err
+}
+
+// open is Open for a reader that starts with head.
+func open(file io.Reader, head []byte, format string, limit Limit) (f recording.Format, r io.Reader, free func(), err error) {
+	r, free = file, func() {}
 	if Compressed(head) {
 		if r, free, err = Decompress(file, limit); err != nil {
 			return f, nil, nil, fmt.Errorf("cannot decompress the recording: %w", err)
@@ -105,20 +129,34 @@ func Open(file io.ReadSeeker, format string, limit Limit) (f recording.Format, r
 	return f, r, free, nil
 }
 
-// Sidecar returns a function for recording.Options that opens the sidecar files of the recording at a path. They are never compressed, and
-// all parts of a rotated recording (x.orca-<time>, x.orca.1.gz) share them.
+// SeedSize is the number of bytes at the start of a file from which SessionID derives ids.
+const SeedSize = 256
+
+// SessionID returns the id of a session whose format has none. It depends on the start of the file, which is the seed, and on the number of
+// the session in it, from 0: the id is the same on each reading.
+func SessionID(seed []byte, number byte) jvmthread.SessionID {
+	return jvmthread.DeriveSessionID(append(slices.Clip(seed), number))
+}
+
+// Sidecar returns a function for recording.Options that opens the sidecar files of the recording at a path.
 func Sidecar(path string) func(extension string) (io.ReadCloser, error) {
-	path = strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
-	extension := filepath.Ext(path)
-	base := strings.TrimSuffix(path, extension)
-	if strings.Trim(extension, ".0123456789") == "" {
-		base = strings.TrimSuffix(base, filepath.Ext(base))
-	}
 	return func(extension string) (io.ReadCloser, error) {
-		file, err := os.Open(base + extension)
+		file, err := os.Open(SidecarPath(path, extension))
 		if err != nil {
 			return nil, err
 		}
 		return file, nil
 	}
+}
+
+// SidecarPath returns the path of a file that accompanies the recording at a path. Such files are never compressed, and all parts of a rotated
+// recording (x.orca-<time>, x.orca.1.gz) share them.
+func SidecarPath(path, extension string) string {
+	path, _ = CutCompression(path)
+	own := filepath.Ext(path)
+	base := strings.TrimSuffix(path, own)
+	if strings.Trim(own, ".0123456789") == "" {
+		base = strings.TrimSuffix(base, filepath.Ext(base))
+	}
+	return base + extension
 }

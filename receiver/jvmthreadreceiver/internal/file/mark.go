@@ -14,11 +14,13 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/collector/extension/xextension/storage"
+
+	"github.com/weft-otel/weft/internal/recording/formats"
 )
 
 // mark identifies a file by its head and records how many of its events were delivered. It is kept across restarts.
 type mark struct {
-	Head   string `json:"head"`   // hexadecimal; up to headSize bytes
+	Head   string `json:"head"`   // hexadecimal; up to formats.SeedSize bytes, which identify a file
 	Seed   string `json:"seed"`   // the head when the file was first read, from which session IDs are derived
 	Events uint64 `json:"events"` // delivered; an aggregate and the end of a session count as one event each
 	Batch  uint64 `json:"batch"`  // last batch of the current session
@@ -73,7 +75,7 @@ func (m *mark) load(ctx context.Context, client storage.Client, path string, fil
 
 // save stores the mark.
 func (m *mark) save(ctx context.Context, client storage.Client, path string, file *os.File) error {
-	if len(m.Head) < hex.EncodedLen(headSize) { // the file was short and may have grown
+	if len(m.Head) < hex.EncodedLen(formats.SeedSize) { // the file was short and may have grown
 		if head, err := headOf(file); err == nil {
 			m.Head = head
 		}
@@ -88,12 +90,9 @@ func (m *mark) save(ctx context.Context, client storage.Client, path string, fil
 	return client.Set(ctx, path, data)
 }
 
-// headSize is the number of bytes that identify a file.
-const headSize = 256
-
 // headOf returns the start of a file, in hexadecimal.
 func headOf(file *os.File) (string, error) {
-	head := make([]byte, headSize)
+	head := make([]byte, formats.SeedSize)
 	n, err := file.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", err

@@ -13,6 +13,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/recording/formats"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
@@ -41,7 +42,7 @@ func (r *replay) Session(found *recording.Session) error {
 	}
 	hello := wire.Hello{Session: found.ID, PID: found.PID, Attributes: found.Attributes}
 	if hello.Session == (jvmthread.SessionID{}) {
-		hello.Session = jvmthread.DeriveSessionID(append(slices.Clone(r.seed), r.ordinal))
+		hello.Session = formats.SessionID(r.seed, r.ordinal)
 	}
 	r.ordinal++
 	s := outlet.NewSession(&hello, r.symbols)
