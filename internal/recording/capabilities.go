@@ -65,22 +65,28 @@ func (c *Capabilities) Missing() (lines []string) {
 	}
 	add(kinds, "")
 	for i := range wire.Events {
-		add(c.missingOf(&wire.Events[i]), " of "+wire.Events[i].Kind.String())
+		add(c.missingOf(&wire.Events[i], everything), " of "+wire.Events[i].Kind.String())
 	}
-	var threads []string
-	for bit, name := range [...]string{"name", "group", "daemon", "virtual"} {
-		if c.Threads&(1<<bit) == 0 {
-			threads = append(threads, name)
-		}
-	}
-	add(threads, " of threads")
+	add(c.missingOfThreads(^ThreadFields(0)), " of threads")
 	if !c.Aggregates {
 		lines = append(lines, "no aggregates")
 	}
 	return append(lines, c.Notes...)
 }
 
-func (c *Capabilities) missingOf(spec *wire.EventSpec) (missing []string) {
+var everything = Carried{Fields: ^Fields(0), Flags: ^jvmthread.Flags(0)}
+
+func (c *Capabilities) missingOfThreads(present ThreadFields) (missing []string) {
+	for bit, name := range [...]string{"name", "group", "daemon", "virtual"} {
+		if present&^c.Threads&(1<<bit) != 0 {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+// missingOf returns the names of what is present in events of a kind, and not carried.
+func (c *Capabilities) missingOf(spec *wire.EventSpec, present Carried) (missing []string) {
 	has := c.Events[spec.Kind]
 	if has.Fields&FieldKind == 0 {
 		return nil
@@ -97,12 +103,12 @@ func (c *Capabilities) missingOf(spec *wire.EventSpec) (missing []string) {
 		{FieldArg, spec.Arg != "", spec.Arg},
 		{FieldStack, spec.Stack, "stack"},
 	} {
-		if f.defined && has.Fields&f.field == 0 {
+		if f.defined && present.Fields&^has.Fields&f.field != 0 {
 			missing = append(missing, f.name)
 		}
 	}
 	for bit, name := range jvmthread.FlagNames {
-		if flag := jvmthread.Flags(1) << bit; flagsOf(spec.Kind)&flag&^has.Flags != 0 {
+		if flag := jvmthread.Flags(1) << bit; flagsOf(spec.Kind)&present.Flags&flag&^has.Flags != 0 {
 			missing = append(missing, name)
 		}
 	}
