@@ -22,7 +22,10 @@ import (
 const architecture = "docs/architecture.md"
 
 // pdataReaders are the packages that may import pdata: those that convert it, and those that the collector calls with it.
-var pdataReaders = []string{"internal/threadpdata", "internal/sessions", "internal/threadview", "receiver", "processor", "connector", "exporter", "cmd/weft/internal/summary", "cmd/weft/internal/local"}
+var pdataReaders = []string{
+	"internal/threadpdata", "internal/sessions", "internal/spanlines", "internal/threadview", "receiver", "processor", "connector", "exporter",
+	"cmd/weft/internal/summary", "cmd/weft/internal/local",
+}
 
 // tools are the programs and packages of developers and of tests: they may import everything.
 var tools = []string{"e2e", "internal/threadtest", "internal/wire/genheader", "web/internal", "internal/threadview/devserver", "cmd/weft/internal/manual"}

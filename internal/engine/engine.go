@@ -232,3 +232,12 @@ func (e *Engine) Counters() Counters {
 
 // Watch calls see with all events in time order, before they are applied. The slice is valid until see returns. Call Watch before Add.
 func (e *Engine) Watch(see func([]jvmthread.Event)) { e.watchers = append(e.watchers, see) }
+
+// DropDead drops threads from the symbols that had ended before a time, when no window needs their names any longer.
+func (e *Engine) DropDead(sym *symbols.Table, before jvmthread.Time) {
+	for th := range e.timeline.Threads {
+		if th.Dead() && th.Open().Start < before {
+			sym.DropThread(th.Open().Thread)
+		}
+	}
+}

@@ -211,9 +211,5 @@ func (a *analysis) forget() {
 	if !cut {
 		return
 	}
-	for th := range a.views[0].Engine.Timeline().Threads {
-		if th.Dead() && th.Open().Start < start {
-			a.Symbols.DropThread(th.Open().Thread)
-		}
-	}
+	a.views[0].Engine.DropDead(a.Symbols, start)
 }

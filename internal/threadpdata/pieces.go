@@ -7,6 +7,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
+// MaxPiece is the number of spans of an OTLP request: few megabytes, so that it does not exceed what servers accept.
+const MaxPiece = 2048
+
 // Pieces takes the spans of a window one by one, in slices of limited size. The caller gets each slice as soon as it is full, so that a large
 // window need not be in memory as a whole.
 type Pieces struct {

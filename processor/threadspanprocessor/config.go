@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/component"
 
 	"github.com/weft-otel/weft/extension/threadengineextension"
+	"github.com/weft-otel/weft/internal/engine/incident"
 	"github.com/weft-otel/weft/internal/engine/requests"
 	"github.com/weft-otel/weft/internal/sessions"
 )
@@ -50,12 +51,13 @@ type RequestOptions struct {
 }
 
 func createDefaultConfig() component.Config {
+	r, i := requests.DefaultConfig(), incident.DefaultOptions()
 	return &Config{
 		Sessions: threadengineextension.DefaultOptions(),
 		RequestSpans: RequestOptions{
-			Enabled: true, MinDuration: time.Millisecond, MinCaused: 10 * time.Millisecond, MaxPerSpan: 50, MaxPerSecond: 1000,
+			Enabled: true, MinDuration: r.MinDuration, MinCaused: r.MinCaused, MaxPerSpan: r.MaxPerSpan, MaxPerSecond: r.MaxPerSecond,
 		},
-		Incidents: IncidentOptions{Enabled: true, MinTime: 10 * time.Millisecond, MaxPerWindow: 20},
+		Incidents: IncidentOptions{Enabled: true, MinTime: i.MinTime, MaxPerWindow: i.MaxPerWindow},
 	}
 }
 

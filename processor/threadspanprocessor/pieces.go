@@ -17,9 +17,8 @@ import (
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
-// maxPiece bounds the spans that the next consumer gets at a time: few megabytes, so that an OTLP request does not exceed what servers accept.
-// The spans of a large window are sent while later ones are made.
-const maxPiece = 2048
+// maxPiece bounds the spans that the next consumer gets at a time. The spans of a large window are sent while later ones are made.
+const maxPiece = threadpdata.MaxPiece
 
 // maxUnsent bounds the spans that a session keeps until its engine has advanced.
 const maxUnsent = 2 * maxPiece

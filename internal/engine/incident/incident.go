@@ -17,6 +17,9 @@ type Options struct {
 	MaxPerWindow int           // the costliest ones are reported, deadlocks first
 }
 
+// DefaultOptions returns what thread_span reports by default.
+func DefaultOptions() Options { return Options{MinTime: 10 * time.Millisecond, MaxPerWindow: 20} }
+
 // Kind is a kind of incidents.
 type Kind uint8
 

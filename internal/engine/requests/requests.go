@@ -31,6 +31,11 @@ type Config struct {
 	MaxPins      int           // waits of a window whose spans in its trace can be linked to
 }
 
+// DefaultConfig returns what thread_span reports by default.
+func DefaultConfig() Config {
+	return Config{MinDuration: time.Millisecond, MinCaused: 10 * time.Millisecond, MaxPerSpan: 50, MaxPerSecond: 1000}
+}
+
 // Spans reports whether waits and holds are wanted.
 func (c *Config) Spans() bool { return c.MaxPerSecond > 0 }
 

@@ -11,15 +11,15 @@ import (
 	"io"
 	"time"
 
-	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/pdata/pcommon"
 
-	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/native"
 	"github.com/weft-otel/weft/internal/sessions"
+	"github.com/weft-otel/weft/internal/spanlines"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/threadview/store"
 )
@@ -67,8 +67,8 @@ func Native(ctx context.Context, w io.Writer, r Range) error {
 	return err
 }
 
-// Spans writes the spans that thread_span makes in windows of the given length, for all windows that overlap the range: one line of OTLP JSON
-// each. Unless windows were evicted, they equal those of max_spans_per_window 0, including ids.
+// Spans writes the spans that thread_span makes in windows of the given length, for all windows that overlap the range. Unless windows were
+// evicted, they equal those of max_spans_per_window 0, including ids; incidents and spans for the traces of the application are missing.
 func Spans(ctx context.Context, w io.Writer, r Range, length time.Duration) error {
 	s := &respanner{Range: r, w: w, length: max(length, 10*time.Millisecond), symbols: r.Symbols()}
 	err := r.Replay(r.Snapshot.From, r.Snapshot.To+1, func(b *store.Block, events []jvmthread.Event) bool {
@@ -86,55 +86,31 @@ type respanner struct {
 	w       io.Writer
 	length  time.Duration
 	symbols *symbols.Table
-	engine  *engine.Engine // nil: none yet
-	emitter *threadpdata.Emitter
-	finder  *window.Finder
+	lines   *spanlines.Writer // nil: none yet
 	begin   jvmthread.Time
-	batch   uint64
-	before  uint64
 	err     error
 }
 
 // play applies the events of a window. It uses a new engine wherever the session did.
 func (s *respanner) play(b *store.Block, events []jvmthread.Event) {
-	if s.engine == nil || s.begin != b.Begin {
+	if s.lines == nil || s.begin != b.Begin {
 		s.close(window.CutLost)
-		options := sessions.DefaultOptions()
-		options.Window = s.length
-		cfg := options.Config().Engine
-		cfg.Phase = window.Phase(s.ID, s.length)
-		s.engine, s.begin, s.batch, s.before = engine.New(cfg, s.symbols), b.Begin, 0, 0
-		s.emitter, s.finder = threadpdata.NewEmitter(s.ID, s.symbols, s.engine.Waits()), options.NewFinder(s.symbols)
+		options := spanlines.Options{Sessions: sessions.DefaultOptions(), Wanted: s.wanted}
+		options.Sessions.Window = s.length
+		resource := pcommon.NewResource()
+		for key, value := range s.Meta {
+			resource.Attributes().PutStr(key, value)
+		}
+		s.lines, s.begin = spanlines.New(s.w, s.ID, resource, s.symbols, options), b.Begin
 	}
-	s.batch++
-	s.before = s.engine.AddBatch(s.batch, s.before, b.End, events)
-	s.engine.Advance(s.write)
+	s.err = cmp.Or(s.err, s.lines.Batch(events, 0, b.End))
 }
+
+func (s *respanner) wanted(w *window.Window) bool { return w.End > s.From && w.Start < s.To }
 
 func (s *respanner) close(why window.Cut) {
-	if s.engine != nil {
-		s.engine.Close(why, s.write)
-		s.engine = nil
+	if s.lines != nil {
+		s.err = cmp.Or(s.err, s.lines.Close(why))
+		s.lines = nil
 	}
-}
-
-func (s *respanner) write(w *window.Window) {
-	if s.err != nil || w.End <= s.From || w.Start >= s.To {
-		return
-	}
-	td := ptrace.NewTraces()
-	rs := td.ResourceSpans().AppendEmpty()
-	for key, value := range s.Meta {
-		rs.Resource().Attributes().PutStr(key, value)
-	}
-	ss := rs.ScopeSpans().AppendEmpty()
-	ss.Scope().SetName(threadpdata.ScopeSpans)
-	s.emitter.Append(w, threadpdata.Prepare(w, s.finder, 0), ss.Spans())
-	w.Release()
-	var m ptrace.JSONMarshaler
-	body, err := m.MarshalTraces(td)
-	if err == nil {
-		_, err = s.w.Write(append(body, '\n'))
-	}
-	s.err = err
 }
