@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"maps"
 	"math"
 	"strconv"
 
@@ -82,64 +83,132 @@ func (p proto) annotateNumber(name string, value int64) proto {
 	return p.message(eventAnnotation, proto(nil).text(annotationName, name).number(annotationInt, uint64(value)))
 }
 
-// newEvent begins an event of a type on the track of a thread.
-func newEvent(kind uint64, thread int) proto {
-	return proto(nil).number(eventType, kind).number(eventTrack, firstTrack+uint64(thread))
+// newEvent begins an event of a type on a track.
+func newEvent(kind uint64, on *track) proto {
+	return proto(nil).number(eventType, kind).number(eventTrack, firstTrack+on.number)
 }
 
-// perfetto writes a track for each thread, a slice for each interval, and a flow arrow for each interaction.
-type perfetto struct {
-	Range
-
+// Perfetto writes a session as a trace in Perfetto's format: a track for each thread, a slice for each interval, and a flow arrow for each
+// interaction. A session that does not fit into a store is written part by part.
+type Perfetto struct {
 	w       io.Writer
 	packet  proto
 	err     error
 	flows   uint64
 	ending  map[flowKey][]uint64 // flows that end at the start of an interval
 	started bool
+	slices  int
+	tracks  map[jvmthread.ThreadID]*track
+	next    uint64 // number of the next track
+
+	// Of the current part:
+	Range
+	continues bool     // there was one before
+	part      bool     // others follow: what is still open is in one of them
+	on        []*track // by the index of the thread in the snapshot
+}
+
+// track is the track of a thread.
+type track struct {
+	number uint64
+	last   jvmthread.Seq // of the interval that was written last; NoSeq: none was
 }
 
 // flowKey identifies the interval to which a flow leads: it begins with the effect.
 type flowKey struct {
-	thread int
-	at     jvmthread.Time
+	track *track
+	at    jvmthread.Time
 }
 
-// Perfetto writes the range as a trace in Perfetto's format.
-func Perfetto(ctx context.Context, w io.Writer, r Range) error {
-	p := &perfetto{Range: r, w: w, ending: make(map[flowKey][]uint64)}
-	pid := uint64(1)
-	if n, err := strconv.ParseUint(r.Meta["process.pid"], 10, 31); err == nil && n > 0 {
-		pid = n
-	}
-	p.put(proto(nil).message(packetTrack, proto(nil).number(trackUUID, processTrack).
-		message(trackProcess, proto(nil).number(processPID, pid).text(processName, cmp.Or(r.Meta["service.name"], "JVM")))))
-	for i := range r.Threads {
-		if !r.Threads[i].Known {
-			continue
-		}
-		tid := uint64(r.Threads[i].ID)
-		if tid > math.MaxInt32 { // a virtual thread
-			tid = uint64(i)
-		}
-		p.put(proto(nil).message(packetTrack, proto(nil).number(trackUUID, firstTrack+uint64(i)).number(trackParent, processTrack).
-			text(trackName, r.ThreadName(i)).
-			message(trackThread, proto(nil).number(threadPID, pid).number(threadTID, tid).text(threadName, r.ThreadName(i)))))
-	}
+// NewPerfetto returns a writer of one session.
+func NewPerfetto(w io.Writer) *Perfetto {
+	return &Perfetto{w: w, ending: make(map[flowKey][]uint64), tracks: make(map[jvmthread.ThreadID]*track)}
+}
+
+// Slices is how many intervals were written.
+func (p *Perfetto) Slices() int { return p.slices }
+
+// Write writes a range: the whole one, or what is left after the parts before it.
+func (p *Perfetto) Write(ctx context.Context, r Range) error { return p.write(ctx, r, false) }
+
+// WritePart writes a range that ends with the last window so far. The next one begins there.
+func (p *Perfetto) WritePart(ctx context.Context, r Range) error { return p.write(ctx, r, true) }
+
+func (p *Perfetto) write(ctx context.Context, r Range, part bool) error {
+	p.Range, p.part = r, part
+	p.describe()
 	r.Edges(r.From, r.To, func(e store.Edge) bool {
 		p.cause(&e)
 		return p.err == nil
 	})
-	for i := range r.Threads {
-		if r.Threads[i].Known && p.err == nil && ctx.Err() == nil {
+	for i := range p.on {
+		if p.on[i] != nil && p.err == nil && ctx.Err() == nil {
 			p.thread(i)
 		}
+	}
+	if part {
+		p.forget()
+		p.continues = true
 	}
 	return cmp.Or(p.err, ctx.Err())
 }
 
+// describe writes the process, and the threads that are new in this part.
+func (p *Perfetto) describe() {
+	pid := uint64(1)
+	if n, err := strconv.ParseUint(p.Meta["process.pid"], 10, 31); err == nil && n > 0 {
+		pid = n
+	}
+	if !p.started {
+		p.put(proto(nil).message(packetTrack, proto(nil).number(trackUUID, processTrack).
+			message(trackProcess, proto(nil).number(processPID, pid).text(processName, cmp.Or(p.Meta["service.name"], "JVM")))))
+	}
+	p.on = make([]*track, len(p.Threads))
+	for i := range p.Threads {
+		if !p.Threads[i].Known {
+			continue
+		}
+		id := p.Threads[i].ID
+		if p.on[i] = p.tracks[id]; p.on[i] != nil {
+			continue
+		}
+		p.next++
+		p.on[i] = &track{number: p.next, last: jvmthread.NoSeq}
+		p.tracks[id] = p.on[i]
+		tid := uint64(id)
+		if tid > math.MaxInt32 { // a virtual thread
+			tid = p.next
+		}
+		p.put(proto(nil).message(packetTrack, proto(nil).number(trackUUID, firstTrack+p.next).number(trackParent, processTrack).
+			text(trackName, p.ThreadName(i)).
+			message(trackThread, proto(nil).number(threadPID, pid).number(threadTID, tid).text(threadName, p.ThreadName(i)))))
+	}
+}
+
+// forget drops the tracks of threads that the store no longer knows, and the flows to intervals that were written or will never be.
+func (p *Perfetto) forget() {
+	open := make(map[*track]jvmthread.Time)
+	for i, t := range p.on {
+		if t == nil {
+			continue
+		}
+		open[t] = p.To
+		for c := p.Walk(i, p.To-1, p.To); c.Next(); {
+			open[t] = min(open[t], c.Start)
+		}
+	}
+	maps.DeleteFunc(p.ending, func(k flowKey, _ []uint64) bool {
+		start, known := open[k.track]
+		return !known || k.at < start
+	})
+	maps.DeleteFunc(p.tracks, func(_ jvmthread.ThreadID, t *track) bool {
+		_, known := open[t]
+		return !known
+	})
+}
+
 // put writes a packet. The packets of a track are in the order of time; the reader sorts the tracks.
-func (p *perfetto) put(packet proto) {
+func (p *Perfetto) put(packet proto) {
 	if p.err != nil {
 		return
 	}
@@ -152,16 +221,19 @@ func (p *perfetto) put(packet proto) {
 	_, p.err = p.w.Write(p.packet)
 }
 
-func (p *perfetto) event(at jvmthread.Time, event proto) {
+func (p *Perfetto) event(at jvmthread.Time, event proto) {
 	p.put(proto(nil).number(packetTimestamp, uint64(max(0, at))).message(packetEvent, event))
 }
 
 // cause marks the start of an interaction by an instant on the thread that caused it.
-func (p *perfetto) cause(e *store.Edge) {
+func (p *Perfetto) cause(e *store.Edge) {
+	if p.on[e.From] == nil || p.on[e.To] == nil {
+		return
+	}
 	p.flows++
-	k := flowKey{e.To, e.Effect}
+	k := flowKey{p.on[e.To], e.Effect}
 	p.ending[k] = append(p.ending[k], p.flows)
-	event := newEvent(instant, e.From).text(eventCategory, "interaction").text(eventName, e.Kind.String()).fixed(eventFlow, p.flows).
+	event := newEvent(instant, p.on[e.From]).text(eventCategory, "interaction").text(eventName, e.Kind.String()).fixed(eventFlow, p.flows).
 		annotate("thread", p.ThreadName(e.To)).annotate("confidence", e.Confidence.String())
 	if e.Lock != 0 {
 		event = event.annotate("lock", p.Class(e.Lock))
@@ -169,12 +241,22 @@ func (p *perfetto) cause(e *store.Edge) {
 	p.event(e.Cause, event)
 }
 
-func (p *perfetto) thread(i int) {
-	c := p.Walk(i, p.From, p.To)
+func (p *Perfetto) thread(i int) {
+	t := p.on[i]
+	written := t.last              // in earlier parts; all of them come from one engine
+	c := p.Walk(i, p.From-1, p.To) // an interval that was open at the end of the part before may end there
 	for c.Next() && p.err == nil {
 		iv := c.Interval()
-		begin := newEvent(sliceBegin, i).text(eventCategory, iv.State.String()).text(eventName, p.Title(&iv))
-		k := flowKey{i, iv.Start}
+		if early := iv.End <= p.From && iv.Start < p.From; early && !p.continues || written != jvmthread.NoSeq && iv.Seq <= written {
+			continue
+		}
+		if p.part && iv.Marks.Has(jvmthread.MarkOpen) {
+			return
+		}
+		t.last = iv.Seq
+		p.slices++
+		begin := newEvent(sliceBegin, t).text(eventCategory, iv.State.String()).text(eventName, p.Title(&iv))
+		k := flowKey{t, iv.Start}
 		if iv.End > iv.Start || iv.State == jvmthread.StateRunnable {
 			for _, id := range p.ending[k] {
 				begin = begin.fixed(eventTerminating, id)
@@ -197,6 +279,6 @@ func (p *perfetto) thread(i int) {
 			begin = begin.annotate("open", "has not ended")
 		}
 		p.event(iv.Start, begin)
-		p.event(iv.End, newEvent(sliceEnd, i))
+		p.event(iv.End, newEvent(sliceEnd, t))
 	}
 }

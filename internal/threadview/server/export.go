@@ -84,7 +84,7 @@ func (v *View) download(w http.ResponseWriter, r *http.Request, sn *store.Snapsh
 	case "otlp":
 		err = export.Spans(r.Context(), out, part, v.cfg.TraceWindow)
 	default:
-		err = export.Perfetto(r.Context(), out, part)
+		err = export.NewPerfetto(out).Write(r.Context(), part)
 	}
 	if err == nil {
 		err = out.Flush()
