@@ -37,7 +37,7 @@ func TestPartsAreTheWhole(t *testing.T) {
 func TestPartsNeedNotFitIntoTheStore(t *testing.T) {
 	var whole, parts bytes.Buffer
 	slices, _ := play(t, 3, 1<<30, &whole, 0)
-	again, evicted := play(t, 3, 100_000, &parts, 1)
+	again, evicted := play(t, 3, 20_000, &parts, 1)
 	assert.Equal(t, slices, again)
 	assert.Positive(t, evicted)
 	require.Equal(t, summarize(t, whole.Bytes()), summarize(t, parts.Bytes()))
