@@ -65,7 +65,7 @@ func (c *Capabilities) Missing() (lines []string) {
 	}
 	add(kinds, "")
 	for i := range wire.Events {
-		add(c.missingOf(&wire.Events[i], everything), " of "+wire.Events[i].Kind.String())
+		add(c.missingOf(&wire.Events[i], everything()), " of "+wire.Events[i].Kind.String())
 	}
 	add(c.missingOfThreads(^ThreadFields(0)), " of threads")
 	if !c.Aggregates {
@@ -74,7 +74,8 @@ func (c *Capabilities) Missing() (lines []string) {
 	return append(lines, c.Notes...)
 }
 
-var everything = Carried{Fields: ^Fields(0), Flags: ^jvmthread.Flags(0)}
+// everything is all that an event can have.
+func everything() Carried { return Carried{Fields: ^Fields(0), Flags: ^jvmthread.Flags(0)} }
 
 func (c *Capabilities) missingOfThreads(present ThreadFields) (missing []string) {
 	for bit, name := range [...]string{"name", "group", "daemon", "virtual"} {

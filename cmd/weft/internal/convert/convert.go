@@ -122,8 +122,9 @@ const maxProblems = 10
 
 // Formats are the names that Request.Format takes.
 func Formats() (names []string) {
-	for _, t := range targets() {
-		names = append(names, t.name)
+	all := targets()
+	for i := range all {
+		names = append(names, all[i].name)
 	}
 	return names
 }

@@ -72,7 +72,7 @@ func read(t *testing.T, path string, complete bool) (*threadtest.Collector, *sym
 	t.Helper()
 	file, err := os.Open(path)
 	require.NoError(t, err)
-	defer file.Close()
+	defer file.Close() //nolint:errcheck // was only read
 	f, r, free, err := formats.Open(file, "", formats.Limit{})
 	require.NoError(t, err)
 	defer free()

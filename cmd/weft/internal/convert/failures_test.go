@@ -127,7 +127,7 @@ func TestInterruptWhileAPipeIsSilent(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(out, []byte("before"), 0o600))
 	r, w := io.Pipe()
-	defer w.Close()
+	defer w.Close() //nolint:errcheck // always nil
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		_, _ = w.Write(data[:len(data)/2]) // returns when all of it was read
@@ -166,7 +166,7 @@ func TestSpansAreThoseOfThreadSpan(t *testing.T) {
 		of := func(path string) summary.Summary {
 			file, err := os.Open(path)
 			require.NoError(t, err)
-			defer file.Close()
+			defer file.Close() //nolint:errcheck // was only read
 			s, err := summary.Read(summary.Source{Name: path, Path: path, Reader: file})
 			require.NoError(t, err)
 			return s
@@ -232,7 +232,7 @@ func TestFlightRecording(t *testing.T) {
 	dir := t.TempDir()
 	packed, err := os.Open(in)
 	require.NoError(t, err)
-	defer packed.Close()
+	defer packed.Close() //nolint:errcheck // was only read
 	r, free, err := formats.Decompress(packed, formats.Limit{})
 	require.NoError(t, err)
 	defer free()

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/recording"
@@ -137,9 +138,9 @@ func (o *output) commit() (files []string, err error) {
 			return nil, err
 		}
 	}
-	for i := len(o.made) - 1; i >= 0; i-- {
-		path := paths[o.made[i]]
-		if err := os.Rename(o.made[i].Name(), path); err != nil {
+	for i, file := range slices.Backward(o.made) {
+		path := paths[file]
+		if err := os.Rename(file.Name(), path); err != nil {
 			return nil, err
 		}
 		files = append([]string{path}, files...)
