@@ -73,6 +73,10 @@ func Detect(head []byte) (recording.Format, error) {
 	if Compressed(head) {
 		return recording.Format{}, fmt.Errorf("%w: the file is compressed more than once; decompress it before", ErrUnknown)
 	}
+	if strings.HasPrefix(string(head), "{") {
+		return recording.Format{}, fmt.Errorf("%w: the file is JSON, and spans do not have all that their events had; use the recording that they come from",
+			ErrUnknown)
+	}
 	return recording.Format{}, fmt.Errorf("%w: the file starts with %.16q: want one of %s", ErrUnknown, head, strings.Join(Names(), ", "))
 }
 

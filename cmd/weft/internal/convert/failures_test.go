@@ -171,6 +171,8 @@ func TestSpansAreThoseOfThreadSpan(t *testing.T) {
 			require.NoError(t, err)
 			return s
 		}
+		_, err = Convert(t.Context(), Request{In: out, Out: filepath.Join(dir, "back.weft")})
+		require.ErrorContains(t, err, "the file is JSON, and spans do not have all that their events had")
 		want, got := of(in), of(out)
 		assert.Equal(t, want.Services, got.Services)
 		assert.Equal(t, want.Windows, got.Windows)
