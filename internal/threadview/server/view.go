@@ -114,6 +114,7 @@ func answers() map[string]answer {
 		"log":          {make: (*query).log, rows: "Lines"},
 		"search":       {make: (*query).search},
 		"virtual":      {make: (*query).virtual},
+		"waiting":      {make: (*query).waiting},
 	}
 }
 

@@ -72,6 +72,9 @@ func (iv *Interval) Waited() jvmthread.Time {
 // As is the state that a wait is counted under: blocked if it is contended, whatever the lock.
 func (iv *Interval) As() jvmthread.State { return as(iv.State, iv.Wait) }
 
+// Shown is the state in whose color the interval is painted.
+func (iv *Interval) Shown() jvmthread.State { return shown(iv.State, iv.Wait) }
+
 // shown is the state in whose color an interval is painted: blocked if the thread is parked for something that others hold.
 func shown(state jvmthread.State, wait jvmthread.Wait) jvmthread.State {
 	if state == jvmthread.StateParked && wait.Contended() {
