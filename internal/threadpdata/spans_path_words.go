@@ -26,16 +26,8 @@ func (e *Emitter) segmentExplanation(p *plan) string {
 // segmentDoing says what the thread of a segment did, after its name.
 func (e *Emitter) segmentDoing(p *plan) string {
 	switch kind := p.segment.Kind; kind { //exhaustive:enforce
-	case criticalpath.KindRun:
-		return "running"
-	case criticalpath.KindWakeLatency:
-		return "woken, not running yet"
-	case criticalpath.KindStartLatency:
-		return "started, not running yet"
-	case criticalpath.KindRunQueue:
-		return "waiting for a carrier"
-	case criticalpath.KindCycle:
-		return "waiting in a cycle"
+	case criticalpath.KindRun, criticalpath.KindWakeLatency, criticalpath.KindStartLatency, criticalpath.KindRunQueue, criticalpath.KindCycle:
+		return kind.Title()
 	case criticalpath.KindTooDeep, criticalpath.KindCut:
 		return "not examined further"
 	case criticalpath.KindUnknown, criticalpath.KindSleep, criticalpath.KindSuspended, criticalpath.KindBlockedUnknown,
