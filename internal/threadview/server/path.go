@@ -30,6 +30,7 @@ const PerPathInterval = 130
 // graph is the waits of the range in the form for critical paths. The caller closes it.
 type graph struct {
 	graph   *criticalpath.Graph
+	holds   []jvmthread.Hold // by lock and start
 	chooser window.Chooser
 	memory  *budget.Budget
 	bytes   int // of it
@@ -72,7 +73,8 @@ func (q *query) graph() (*graph, *Problem) {
 		g.graph.AddInteraction(&ia)
 		return true
 	})
-	g.graph.AddHolds(q.holds())
+	g.holds = q.holds()
+	g.graph.AddHolds(g.holds)
 	slices.SortFunc(all, func(a, b history) int { return cmp.Compare(a.thread, b.thread) })
 	for _, h := range all {
 		g.chooser.Add(h.thread, time.Duration(h.stopped))
@@ -182,10 +184,13 @@ func (q *query) holds() []jvmthread.Hold {
 		out = append(out, q.engineHold(&h))
 		return true
 	})
-	slices.SortFunc(out, func(a, b jvmthread.Hold) int {
-		return cmp.Or(cmp.Compare(a.Lock.Class, b.Lock.Class), cmp.Compare(a.Lock.Hash, b.Lock.Hash), cmp.Compare(a.Start, b.Start))
-	})
+	slices.SortFunc(out, compareHolds)
 	return out
+}
+
+// compareHolds orders holds by lock and start.
+func compareHolds(a, b jvmthread.Hold) int {
+	return cmp.Or(cmp.Compare(a.Lock.Class, b.Lock.Class), cmp.Compare(a.Lock.Hash, b.Lock.Hash), cmp.Compare(a.Start, b.Start))
 }
 
 func (q *query) engineHold(h *store.Hold) jvmthread.Hold {

@@ -115,6 +115,7 @@ func answers() map[string]answer {
 		"search":       {make: (*query).search},
 		"virtual":      {make: (*query).virtual},
 		"waiting":      {make: (*query).waiting},
+		"why":          {make: (*query).why, heavy: always},
 	}
 }
 

@@ -55,7 +55,8 @@ func (q *query) waiting() (any, *Problem) {
 	return out, nil
 }
 
-// waiters returns the selected threads that wait at a moment: first those kept by what others hold, and of them those that have waited longest.
+// waiters returns the selected threads that wait at a moment: those that wait for what others hold come first, and of equal ones those that
+// have waited longest.
 func (q *query) waiters(sel selection, at jvmthread.Time, states []int, idle bool) []waiter {
 	var list []waiter
 	for _, i := range sel.list {
@@ -113,7 +114,8 @@ func (q *query) waitingRows(list []waiter, at jvmthread.Time) []viewapi.WaitingR
 		site := q.sn.Site(iv.Stack)
 		row := viewapi.WaitingRow{
 			Thread: q.threadRef(iv.Thread), State: int(iv.Shown()), Wait: iv.Wait.String(), Object: q.sn.Object(iv), Lock: q.lockRef(iv.Lock),
-			Since: q.rel(list[i].since), Time: int64(at - list[i].since), Method: site.Function, Line: line(site.File, site.Line), Stack: uint32(iv.Stack),
+			Since: q.rel(list[i].since), Time: int64(at - list[i].since),
+			Method: site.Function, Line: line(site.File, site.Line), Stack: uint32(iv.Stack),
 		}
 		if iv.Cycle != 0 {
 			row.Deadlock = threadpdata.DeadlockID(q.sn.ID, iv.Cycle)
@@ -158,7 +160,8 @@ func (q *query) holdsAt(locks map[store.LockIndex][]store.Hold, at jvmthread.Tim
 	}
 }
 
-// firstOther returns the thread of the first hold that is not of the waiting thread itself, or 0: a thread with a permit may wait for another.
+// firstOther returns the thread of the first hold that is not of the waiting thread itself, or 0: a thread with a permit may wait for
+// another.
 func firstOther(holds []store.Hold, waiter int) int {
 	for i := range holds {
 		if holds[i].Thread != waiter {

@@ -21,13 +21,15 @@ import (
 )
 
 const (
-	parked    = "at jdk.internal.misc.Unsafe.park(Native Method)\nat java.util.concurrent.locks.LockSupport.park(LockSupport.java:211)\n"
-	booking   = "at com.acme.Book.add(Book.java:7)\n- lock Book.lock\nat com.acme.Shop.buy(Shop.java:20)\n"
-	writing   = "at java.lang.Thread.sleep(Native Method)\nat com.acme.Report.write(Report.java:30)\n"
-	reading   = parked + "at java.util.concurrent.locks.ReentrantReadWriteLock$WriteLock.lock(ReentrantReadWriteLock.java:959)\nat com.acme.Prices.set(Prices.java:9)\n"
-	pooled    = parked + "at com.zaxxer.hikari.pool.HikariPool.getConnection(HikariPool.java:162)\nat com.acme.Shop.pay(Shop.java:31)\n"
-	querying  = "at java.lang.Thread.sleep(Native Method)\nat com.acme.Shop.query(Shop.java:55)\n"
-	taskless  = parked + "at java.util.concurrent.LinkedBlockingQueue.take(LinkedBlockingQueue.java:433)\nat java.util.concurrent.ThreadPoolExecutor.getTask(ThreadPoolExecutor.java:1062)\nat java.lang.Thread.run(Thread.java:840)\n"
+	parked  = "at jdk.internal.misc.Unsafe.park(Native Method)\nat java.util.concurrent.locks.LockSupport.park(LockSupport.java:211)\n"
+	booking = "at com.acme.Book.add(Book.java:7)\n- lock Book.lock\nat com.acme.Shop.buy(Shop.java:20)\n"
+	writing = "at java.lang.Thread.sleep(Native Method)\nat com.acme.Report.write(Report.java:30)\n"
+	reading = parked + "at java.util.concurrent.locks.ReentrantReadWriteLock$WriteLock.lock(ReentrantReadWriteLock.java:959)\n" +
+		"at com.acme.Prices.set(Prices.java:9)\n"
+	pooled   = parked + "at com.zaxxer.hikari.pool.HikariPool.getConnection(HikariPool.java:162)\nat com.acme.Shop.pay(Shop.java:31)\n"
+	querying = "at java.lang.Thread.sleep(Native Method)\nat com.acme.Shop.query(Shop.java:55)\n"
+	taskless = parked + "at java.util.concurrent.LinkedBlockingQueue.take(LinkedBlockingQueue.java:433)\n" +
+		"at java.util.concurrent.ThreadPoolExecutor.getTask(ThreadPoolExecutor.java:1062)\nat java.lang.Thread.run(Thread.java:840)\n"
 	settling  = "at com.acme.Account.settle(Account.java:4)\nat com.acme.Bank.run(Bank.java:2)\n"
 	reporting = "at com.acme.Report.run(Report.java:3)\n"
 )
@@ -97,8 +99,10 @@ const chained = `
 
 func TestWaitingOfAChain(t *testing.T) {
 	const (
-		third  = "third blocked lock since 400 for 50, object Account, in com.acme.Account.settle, at Account.java:4, doing blocked Book.lock in Book.add, held by second"
-		second = "second blocked lock since 300 for 150, object Book.lock, in com.acme.Book.add, at Book.java:7, doing asleep in Report.write, held by first"
+		third = "third blocked lock since 400 for 50, object Account, in com.acme.Account.settle, at Account.java:4, " +
+			"doing blocked Book.lock in Book.add, held by second"
+		second = "second blocked lock since 300 for 150, object Book.lock, in com.acme.Book.add, at Book.java:7, " +
+			"doing asleep in Report.write, held by first"
 		first  = "first sleeping sleep since 200 for 250, in com.acme.Report.write, at Report.java:30"
 		worker = "worker parked idle since 100 for 350, in java.util.concurrent.ThreadPoolExecutor.getTask, at ThreadPoolExecutor.java:1062"
 		sleep  = "sleeper sleeping sleep since 450 for 0, in com.acme.Report.run, at Report.java:3"
@@ -135,8 +139,9 @@ func TestWaitingOfAChain(t *testing.T) {
 func TestWaitingAtTheEndsOfIntervals(t *testing.T) {
 	f := told(t, chained, time.Second)
 	for at, want := range map[int][]string{
-		299: {"first"}, 300: {"second", "first"}, 399: {"second", "first"}, 400: {"second", "third", "first"}, 499: {"second", "third", "first", "sleeper"},
-		500: {"second", "third", "sleeper"}, 509: {"second", "third", "sleeper"}, 510: {"third", "sleeper"}, 599: {"third", "sleeper"}, 600: {"sleeper"},
+		299: {"first"}, 300: {"second", "first"}, 399: {"second", "first"}, 400: {"second", "third", "first"},
+		499: {"second", "third", "first", "sleeper"}, 500: {"second", "third", "sleeper"}, 509: {"second", "third", "sleeper"},
+		510: {"third", "sleeper"}, 599: {"third", "sleeper"}, 600: {"sleeper"},
 		-5: nil, 0: nil,
 	} {
 		var got []string
@@ -154,8 +159,10 @@ func TestWaitingAtTheEnd(t *testing.T) {
 	end := ask[viewapi.Session](f, "").To
 	require.EqualValues(t, 481, end)
 	want := []string{
-		"second blocked lock since 300 for 181, object Book.lock, in com.acme.Book.add, at Book.java:7, doing asleep in Report.write, held by first",
-		"third blocked lock since 400 for 81, object Account, in com.acme.Account.settle, at Account.java:4, doing blocked Book.lock in Book.add, held by second",
+		"second blocked lock since 300 for 181, object Book.lock, in com.acme.Book.add, at Book.java:7, " +
+			"doing asleep in Report.write, held by first",
+		"third blocked lock since 400 for 81, object Account, in com.acme.Account.settle, at Account.java:4, " +
+			"doing blocked Book.lock in Book.add, held by second",
 		"first sleeping sleep since 200 for 281, in com.acme.Report.write, at Report.java:30",
 		"sleeper sleeping sleep since 450 for 31, in com.acme.Report.run, at Report.java:3",
 	}
@@ -165,8 +172,8 @@ func TestWaitingAtTheEnd(t *testing.T) {
 	assert.Equal(t, w, later)
 }
 
-// Of several readers that keep a writer waiting, the JVM names one to each writer. Of several clients that have connections of a pool, the one
-// that has had its connection longest is named.
+// Of several readers that keep a writer waiting, the JVM names one to each writer. Of several clients that have connections of a pool, the
+// one that has had its connection longest is named.
 func TestWaitingForSeveralHolders(t *testing.T) {
 	f := told(t, `
 0    main threadStart
@@ -200,12 +207,12 @@ func TestWaitingForSeveralHolders(t *testing.T) {
 90   main yield
 `, time.Second)
 	writer := func(n, since, length int, doing, holder string) string {
-		return fmt.Sprintf("writer-%d blocked lock since %d for %d, object ReentrantReadWriteLock, in com.acme.Prices.set, at Prices.java:9, doing %s, held by %s",
-			n, since, length, doing, holder)
+		return fmt.Sprintf("writer-%d blocked lock since %d for %d, object ReentrantReadWriteLock, in com.acme.Prices.set, "+
+			"at Prices.java:9, doing %s, held by %s", n, since, length, doing, holder)
 	}
 	client := func(n, since, length int, doing, holder string) string {
-		return fmt.Sprintf("client-%d blocked pool since %d for %d, object HikariPool, in com.acme.Shop.pay, at Shop.java:31, doing %s, held by %s",
-			n, since, length, doing, holder)
+		return fmt.Sprintf("client-%d blocked pool since %d for %d, object HikariPool, in com.acme.Shop.pay, at Shop.java:31, "+
+			"doing %s, held by %s", n, since, length, doing, holder)
 	}
 	for at, want := range map[int][]string{
 		11: {writer(1, 10, 1, "running", "reader-1")},
@@ -257,7 +264,8 @@ func TestWaitingInADeadlock(t *testing.T) {
 	} {
 		r := w.Rows[i]
 		require.NotNil(t, r.Holder, want.name)
-		assert.Equal(t, []string{want.name, want.object, want.holder, want.doing, want.deadlock}, []string{r.Thread.Name, r.Object, r.Holder.Name, r.Doing, r.Deadlock})
+		assert.Equal(t, []string{want.name, want.object, want.holder, want.doing, want.deadlock},
+			[]string{r.Thread.Name, r.Object, r.Holder.Name, r.Doing, r.Deadlock})
 		assert.Equal(t, []int64{want.since, w.At - want.since, int64(want.state)}, []int64{r.Since, r.Time, int64(r.State)})
 	}
 }

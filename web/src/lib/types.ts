@@ -642,3 +642,49 @@ export interface WaitingRow {
   doing: string;
   deadlock: string;
 }
+
+export interface Why {
+  from: number;
+  to: number;
+  thread: ThreadRef;
+  chosen: string;
+  total: number;
+  text: string;
+  summed: boolean;
+  steps: Step[];
+  rest: number;
+  hidden: number;
+}
+
+export interface Step {
+  from: number;
+  to: number;
+  time: number;
+  count: number;
+  thread: ThreadRef;
+  depth: number;
+  kind: string;
+  title: string;
+  doing: string;
+  wait: string;
+  object: string;
+  lock: LockRef;
+  method: string;
+  line: string;
+  stack: number;
+  waits: StepWait[];
+  hidden: number;
+  text: string;
+}
+
+export interface StepWait {
+  thread: ThreadRef;
+  title: string;
+  wait: string;
+  object: string;
+  lock: LockRef;
+  method: string;
+  line: string;
+  stack: number;
+  holder: ThreadRef | null;
+}
