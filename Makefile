@@ -84,7 +84,7 @@ agenttest:
 	$(MAKE) -C agent test
 
 .PHONY: jvmtest
-jvmtest: build
+jvmtest: build dist
 	$(MAKE) -C agent jvmtest disttest
 
 .PHONY: check
@@ -167,7 +167,7 @@ fuzz: ## run each fuzz target with FUZZTIME inputs (200000x)
 	scripts/fuzz.sh $(FUZZTIME)
 
 .PHONY: e2e
-e2e: build build/standalone/weft build/jaeger build/weft-otel.jar ## test real JVMs with the agent, the built collector and a real Jaeger
+e2e: build build/standalone/weft build/jaeger build/weft-otel.jar build/weft-otel-only.jar ## test real JVMs with the agent, the built collector and a real Jaeger
 	@scripts/need.sh javac mvn promtool amtool prometheus-alertmanager
 	@scripts/e2e.sh $(GO) test -count=1 -timeout 4h ./e2e/...
 
@@ -213,18 +213,34 @@ build/libweft.so: always
 	@scripts/need.sh cc javac
 	$(MAKE) -C agent
 
-# The extension for OpenTelemetry's Java SDK that reports the current span to the agent; its class files are for 11 and later.
+# The extension for OpenTelemetry's Java SDK that starts the agent and reports the current span to it; its class files are for 11
+# and later.
 build/otel/.fetched: agent/otel/pom.xml
 	@scripts/need.sh mvn
 	scripts/retry.sh mvn -q -B -f $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(@D)
 	@touch $@
 
-build/weft-otel.jar: build/otel/.fetched $(shell find agent/otel/src agent/otel/resources -type f)
+build/otel-classes/.compiled: build/otel/.fetched $(shell find agent/otel/src agent/otel/resources -type f)
 	@scripts/need.sh javac
-	rm -rf build/otel-classes
-	$(JAVA_HOME)/bin/javac --release 11 -proc:none -Xlint:all -Werror -cp 'build/otel/*' -d build/otel-classes $$(find agent/otel/src -name '*.java')
-	cp -r agent/otel/resources/. build/otel-classes
-	$(JAVA_HOME)/bin/jar --create --file $@ -C build/otel-classes .
+	rm -rf $(@D)
+	$(JAVA_HOME)/bin/javac --release 11 -proc:none -Xlint:all -Werror -cp 'build/otel/*' -d $(@D) $$(find agent/otel/src -name '*.java')
+	cp -r agent/otel/resources/. $(@D)
+	@touch $@
+
+# The jar has the agent for all platforms. The other one takes no cross compiler; both prefer libweft.so in their folder, so it
+# is enough to try out a change of the agent.
+DISTS := $(foreach platform,x86_64 aarch64 musl-x86_64 musl-aarch64,build/dist/libweft-linux-$(platform).so)
+$(DISTS): dist ;
+
+build/weft-otel.jar: build/otel-classes/.compiled $(DISTS)
+	@scripts/need.sh llvm-strip
+	rm -rf build/otel-native
+	mkdir -p build/otel-native/META-INF/native
+	for lib in $(DISTS); do llvm-strip -o build/otel-native/META-INF/native/$${lib##*/} $$lib || exit 1; done
+	$(JAVA_HOME)/bin/jar --create --file $@ -C build/otel-classes META-INF -C build/otel-classes io -C build/otel-native META-INF
+
+build/weft-otel-only.jar: build/otel-classes/.compiled
+	$(JAVA_HOME)/bin/jar --create --file $@ -C build/otel-classes META-INF -C build/otel-classes io
 
 # What e2e/speed compares Weft with.
 build/peers/.fetched: e2e/speed/peers/pom.xml

@@ -1,22 +1,20 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Entry points: loading at JVM start, attaching later, and JVM exit.
+// The start of the agent with the JVM or later, changes of its options, and JVM exit.
 
-#include <dlfcn.h>
-#include <fcntl.h>
+#include "jvmti/agent.h"
+
 #include <jvmti.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "hotspot/at_monitor.h"
 #include "hotspot/jvm.h"
-#include "hotspot/notices.h"
 #include "hotspot/owner.h"
-#include "jvmti/copies.h"
+#include "jvmti/answer.h"
 #include "jvmti/hooks.h"
 #include "jvmti/monitors.h"
 #include "jvmti/parks.h"
@@ -25,6 +23,7 @@
 #include "jvmti/snapshot_thread.h"
 #include "jvmti/threads.h"
 #include "jvmti/virtual.h"
+#include "options/environment.h"
 #include "options/printable.h"
 #include "options/settings.h"
 #include "record/buffer.h"
@@ -39,9 +38,11 @@ static struct weft_options options;
 // Guards the beginning and end of sessions: an attach and JVM exit may coincide.
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
 enum { DEATH_PATIENCE_S = 1, LOCAL_REFERENCES = 32 };
-static bool loaded; // JVMTI is available
-static bool ready;  // one-time setup is done
-static bool dead;   // the JVM is exiting
+static bool loaded;  // JVMTI is available
+static bool ready;   // one-time setup is done
+static bool dead;    // the JVM is exiting
+static bool refused; // the options of -agentpath are invalid, or the JVM is not supported
+static enum weft_answer_origin origin; // of the options in effect
 
 // On any failure the JVM continues, without tracing if necessary.
 static void give_up(const char *why) {
@@ -151,43 +152,37 @@ static bool load(JavaVM *vm) {
     loaded = (*ti)->AddCapabilities(ti, &capabilities) == JVMTI_ERROR_NONE &&
              weft_virtual_set_callbacks(ti, &callbacks) && enable(ti, JVMTI_EVENT_VM_DEATH);
     if (loaded) {
-        weft_copies_use();
         weft_lock_names_init(ti);
     }
     weft_jvm.vm = vm;
     return loaded;
 }
 
-JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved) {
+jint weft_agent_load(JavaVM *vm, char *text, void *reserved) {
     char problem[WEFT_PROBLEM_MAX];
     (void)reserved;
-    if (loaded || weft_copies_find() != NULL) {
+    if (loaded) {
         fputs("weft: the agent is already loaded; the options of the second copy are ignored\n",
               stderr);
         return JNI_OK;
     }
     if (!weft_options_parse(text, &options, problem)) {
+        refused = true;
         give_up(problem);
         return JNI_OK;
     }
     if (!load(vm) || !enable(weft_jvm.ti, JVMTI_EVENT_VM_INIT)) {
+        refused = true;
         give_up("this JVM does not support JVMTI monitor events");
     }
     return JNI_OK;
 }
 
 // Begins a session in a running JVM.
-static bool attach(JavaVM *vm, const char *text, char problem[WEFT_PROBLEM_MAX]) {
+static bool begin(JavaVM *vm, const struct weft_options *wanted, char problem[WEFT_PROBLEM_MAX]) {
     JNIEnv *env = NULL;
     jthread thread = NULL;
     const char *warning = NULL;
-    struct weft_options wanted;
-    if (!weft_options_parse(text, &wanted, problem)) {
-        return false;
-    }
-    if (wanted.detach || wanted.status) {
-        return true; // no session to end or describe
-    }
     if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK || !load(vm)) {
         snprintf(problem, WEFT_PROBLEM_MAX, "this JVM does not support JVMTI monitor events");
         return false;
@@ -199,7 +194,7 @@ static bool attach(JavaVM *vm, const char *text, char problem[WEFT_PROBLEM_MAX])
         snprintf(problem, WEFT_PROBLEM_MAX, "the JVM has no memory left to attach");
         return false;
     }
-    options = wanted;
+    options = *wanted;
     weft_sdk_look(env);
     bool ok =
         make_ready(env, thread, &warning, problem) && weft_session_begin(env, &options, problem);
@@ -215,6 +210,18 @@ static bool attach(JavaVM *vm, const char *text, char problem[WEFT_PROBLEM_MAX])
     return ok;
 }
 
+static bool attach(JavaVM *vm, const char *text, char problem[WEFT_PROBLEM_MAX]) {
+    struct weft_options wanted;
+    if (!weft_options_parse(text, &wanted, problem)) {
+        return false;
+    }
+    if (wanted.detach || wanted.status) {
+        return true; // no session to end or describe
+    }
+    origin = WEFT_ANSWER_GIVEN;
+    return begin(vm, &wanted, problem);
+}
+
 // Changes the options of a running session, or ends it.
 static bool attach_again(const char *text, char problem[WEFT_PROBLEM_MAX]) {
     bool detach;
@@ -225,46 +232,6 @@ static bool attach_again(const char *text, char problem[WEFT_PROBLEM_MAX]) {
         weft_session_end(WEFT_END_DETACHED);
     }
     return true;
-}
-
-static void write_line(void *to, const char *key, const char *value) {
-    dprintf(*(int *)to, "%s=%s\n", key, value);
-}
-
-static void write_note(void *to, const char *text) {
-    dprintf(*(int *)to, "# %s\n", text);
-}
-
-static void write_notes(JavaVM *vm, int fd) {
-    JNIEnv *env = NULL;
-    if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) == JNI_OK &&
-        (*env)->PushLocalFrame(env, LOCAL_REFERENCES) == JNI_OK) {
-        weft_notices_show(write_note, &fd);
-        weft_sdk_show(env, write_note, &fd);
-        (*env)->PopLocalFrame(env, NULL);
-    }
-}
-
-// Reports the result to the attaching program in an existing file. The first line is "ok" or
-// "error" with a message; the next, after "# ", states where events go, further ones what else a
-// user should know; then follow the options in effect.
-static void report(JavaVM *vm, const char *path, bool ok, const char *what) {
-    int fd = open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0) {
-        return;
-    }
-    dprintf(fd, "%s%s%s\n", ok ? "ok" : "error", what[0] == '\0' ? "" : " ", what);
-    if (ok && weft_session_runs()) {
-        char where[WEFT_WHEREABOUTS_MAX];
-        weft_sender_whereabouts(where);
-        dprintf(fd, "# %s\n", where);
-        write_notes(vm, fd);
-    }
-    if (weft_session_runs()) {
-        struct weft_options in_effect = weft_control_options();
-        weft_options_show(&in_effect, write_line, &fd);
-    }
-    close(fd);
 }
 
 // Takes reply=path, which only the attaching program sets, off the front of the options.
@@ -283,13 +250,10 @@ static const char *take_reply(const char *text, char path[WEFT_PATH_MAX]) {
     return text[len] == ',' ? text + len + 1 : text + len;
 }
 
-JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved) {
+jint weft_agent_attach(JavaVM *vm, char *text, void *reserved) {
     char problem[WEFT_PROBLEM_MAX] = "";
     char path[WEFT_PATH_MAX];
-    weft_copies_attach other = loaded ? NULL : weft_copies_find();
-    if (other != NULL) {
-        return other(vm, text, reserved); // there is one agent, whatever path it is loaded from
-    }
+    (void)reserved;
     const char *given = take_reply(text, path);
     pthread_mutex_lock(&life);
     bool ok = false;
@@ -301,8 +265,31 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved) {
         ok = attach(vm, given, problem);
     }
     if (path[0] != '\0') {
-        report(vm, path, ok, problem);
+        weft_answer_write(vm, path, ok, problem, origin);
     }
     pthread_mutex_unlock(&life);
     return ok ? JNI_OK : JNI_ERR;
+}
+
+// Whoever holds the lock may run Java code that waits for a class which this thread initializes, so
+// this thread does not wait for it.
+enum weft_agent_outcome weft_agent_start(JavaVM *vm, char text[WEFT_PROBLEM_MAX]) {
+    struct weft_options wanted;
+    enum weft_agent_outcome result = WEFT_AGENT_FAILED;
+    if (pthread_mutex_trylock(&life) != 0) {
+        return WEFT_AGENT_PRESENT;
+    }
+    if (refused) {
+        snprintf(text, WEFT_PROBLEM_MAX, "-agentpath has failed; see standard error");
+    } else if (loaded || dead) {
+        result = WEFT_AGENT_PRESENT;
+        if (origin == WEFT_ANSWER_GIVEN && weft_environment_given()) {
+            origin = WEFT_ANSWER_ENVIRONMENT_IGNORED;
+        }
+    } else if (weft_environment_parse(&wanted, text) && begin(vm, &wanted, text)) {
+        result = WEFT_AGENT_STARTED;
+        origin = WEFT_ANSWER_ENVIRONMENT;
+    }
+    pthread_mutex_unlock(&life);
+    return result;
 }

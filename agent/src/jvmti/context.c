@@ -7,21 +7,12 @@
 #include <jni.h>
 #include <stddef.h>
 
+#include "jvmti/natives.h"
 #include "record/context.h"
 #include "record/request_names.h"
 
 // Characters of a name that are kept, and their bytes in the JVM's UTF-8.
 enum { NAME_MAX_CHARACTERS = 200, NAME_SIZE = NAME_MAX_CHARACTERS * 3 + 1 };
-
-JNIEXPORT jboolean JNICALL Java_io_github_weftotel_context_Agent_changed(JNIEnv *env, jclass class,
-                                                                         jlong trace_high,
-                                                                         jlong trace_low,
-                                                                         jlong span);
-JNIEXPORT void JNICALL Java_io_github_weftotel_context_Agent_ended(JNIEnv *env, jclass class,
-                                                                   jstring name);
-JNIEXPORT void JNICALL Java_io_github_weftotel_context_Agent_current(JNIEnv *env, jclass class,
-                                                                     jlong trace_high,
-                                                                     jlong trace_low, jlong span);
 
 // All 0: no current span. True: Agent.ended has to follow, as Agent.java describes.
 JNIEXPORT jboolean JNICALL Java_io_github_weftotel_context_Agent_changed(JNIEnv *env, jclass class,

@@ -1,68 +1,73 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// The JVM loads libraries such that their symbols are invisible to one another, and the file may
+// be gone. But each has a note in memory, as build IDs are, which says where its calls are. The
+// dynamic linker lists libraries in the order of loading, so all copies agree on the first one.
 
 #include "jvmti/copies.h"
 
-#include <dlfcn.h>
 #include <link.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
 
-enum { MAX_LIBRARIES = 1024 };
+// Name and type say what the content is: the distance from itself to weft_copies_calls.
+#define NAME "Weft"
+enum { TYPE = 1, ALIGNMENT = 4 };
 
-static bool used;
+__asm__(".pushsection .note.weft, \"a\", %note\n"
+        ".balign 4\n"
+        ".long 5, 8, 1\n"
+        ".asciz \"Weft\"\n"
+        ".balign 4\n"
+        ".quad weft_copies_calls - .\n"
+        ".balign 4\n"
+        ".popsection");
 
-void weft_copies_use(void) {
-    used = true;
+static size_t aligned(size_t n) {
+    return (n + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 }
 
-bool weft_copies_in_use(void) {
-    return used;
+// The calls that a segment of notes leads to; NULL if none of its notes is ours.
+static const struct weft_copies_calls *find(const uint8_t *notes, size_t size) {
+    while (size >= sizeof(ElfW(Nhdr))) {
+        ElfW(Nhdr) note;
+        memcpy(&note, notes, sizeof note);
+        size_t name = aligned(note.n_namesz);
+        size_t content = aligned(note.n_descsz);
+        size_t left = size - sizeof note;
+        if (name > left || content > left - name) {
+            break;
+        }
+        const uint8_t *at = notes + sizeof note;
+        int64_t distance;
+        if (note.n_type == TYPE && note.n_namesz == sizeof NAME &&
+            note.n_descsz == sizeof distance && memcmp(at, NAME, sizeof NAME) == 0) {
+            memcpy(&distance, at + name, sizeof distance);
+            return (const void *)(at + name + distance);
+        }
+        notes += sizeof note + name + content;
+        size -= sizeof note + name + content;
+    }
+    return NULL;
 }
 
-struct libraries {
-    char *paths[MAX_LIBRARIES];
-    size_t count;
-};
-
-// The dynamic linker is locked during this call, so libraries are not opened here.
-static int collect(struct dl_phdr_info *info, size_t size, void *to) {
-    struct libraries *all = to;
+static int look_at(struct dl_phdr_info *info, size_t size, void *to) {
+    const struct weft_copies_calls **first = to;
     (void)size;
-    if (info->dlpi_name != NULL && info->dlpi_name[0] == '/' && all->count < MAX_LIBRARIES) {
-        all->paths[all->count] = strdup(info->dlpi_name);
-        all->count += all->paths[all->count] != NULL;
+    for (size_t i = 0; i < info->dlpi_phnum && *first == NULL; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type == PT_NOTE && segment->p_align == ALIGNMENT) {
+            // NOLINTNEXTLINE(performance-no-int-to-ptr): that is how the linker states it
+            *first = find((const uint8_t *)(info->dlpi_addr + segment->p_vaddr), segment->p_memsz);
+        }
     }
-    return 0;
+    return *first != NULL;
 }
 
-static weft_copies_attach attach_of(const char *path) {
-    void *handle = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
-    if (handle == NULL) {
-        return NULL;
-    }
-    bool (*in_use)(void) = (bool (*)(void))dlsym(handle, "weft_copies_in_use");
-    weft_copies_attach attach = NULL;
-    if (in_use != NULL && in_use != weft_copies_in_use && in_use()) {
-        attach = (weft_copies_attach)dlsym(handle, "Agent_OnAttach");
-    }
-    (void)dlclose(handle); // the agent stays loaded
-    return attach;
-}
-
-weft_copies_attach weft_copies_find(void) {
-    struct libraries *all = calloc(1, sizeof *all);
-    weft_copies_attach found = NULL;
-    if (all == NULL) {
-        return NULL;
-    }
-    dl_iterate_phdr(collect, all);
-    for (size_t i = 0; i < all->count; i++) {
-        found = found != NULL ? found : attach_of(all->paths[i]);
-        free(all->paths[i]);
-    }
-    free(all);
-    return found;
+const struct weft_copies_calls *weft_copies_first(void) {
+    const struct weft_copies_calls *first = NULL;
+    dl_iterate_phdr(look_at, &first);
+    return first == NULL ? &weft_copies_calls : first;
 }

@@ -1,21 +1,24 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Other copies of this library in the same JVM. The dynamic linker loads a library again if it is
-// another file, with variables of its own: both copies would install hooks and send each event.
+// Copies of this library in one process: the same file under several paths, such as one given with
+// -agentpath, one next to weft-otel.jar and one that weft attach brought. Each has variables of its
+// own, but there is one agent: that of the copy that was loaded first. The others call it.
 
 #pragma once
 
 #include <jni.h>
 #include <stdbool.h>
 
-// Agent_OnAttach of the copy that is in use; NULL if there is none besides this one.
-typedef jint(JNICALL *weft_copies_attach)(JavaVM *vm, char *options, void *reserved);
+// What a copy calls in another one, which may be of another version: the types stay as they are.
+struct weft_copies_calls {
+    jint (*load)(JavaVM *vm, char *text, void *reserved);
+    jint (*attach)(JavaVM *vm, char *text, void *reserved);
+    // Of a class loader that has another copy: its native methods are to be those of this one.
+    jstring (*begin)(JNIEnv *env, bool another);
+};
 
-weft_copies_attach weft_copies_find(void);
+extern const struct weft_copies_calls weft_copies_calls;
 
-// Notes that this copy is the agent of the JVM, with or without a session.
-void weft_copies_use(void);
-
-// Whether it is. Exported: other copies look it up by its name.
-JNIEXPORT bool weft_copies_in_use(void);
+// The calls of the first copy. Libraries are never unloaded, so the answer does not change.
+const struct weft_copies_calls *weft_copies_first(void);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "hotspot/jvm.h"
+#include "jvmti/natives.h"
 #include "record/context.h"
 #include "record/published.h"
 #include "wire/clock.h"
@@ -80,14 +81,6 @@ static jstring string_of(JNIEnv *env, char *text) {
     free(text);
     return string;
 }
-
-JNIEXPORT void JNICALL Java_io_github_weftotel_context_Identity_sdk(JNIEnv *env, jclass class,
-                                                                    jstring service,
-                                                                    jstring instance);
-JNIEXPORT jstring JNICALL Java_io_github_weftotel_context_Identity_service(JNIEnv *env,
-                                                                           jclass class);
-JNIEXPORT jstring JNICALL Java_io_github_weftotel_context_Identity_instance(JNIEnv *env,
-                                                                            jclass class);
 
 JNIEXPORT void JNICALL Java_io_github_weftotel_context_Identity_sdk(JNIEnv *env, jclass class,
                                                                     jstring service,

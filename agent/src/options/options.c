@@ -216,7 +216,7 @@ void weft_options_default(struct weft_options *options) {
 }
 
 // Whoever names files for TLS must not send without it.
-static bool check_tls(const struct weft_options *options, char problem[WEFT_PROBLEM_MAX]) {
+bool weft_options_check(const struct weft_options *options, char problem[WEFT_PROBLEM_MAX]) {
     const struct {
         const char *key;
         const char *value;
@@ -247,7 +247,16 @@ bool weft_options_parse(const char *text, struct weft_options *options,
                         char problem[WEFT_PROBLEM_MAX]) {
     weft_options_default(options);
     return weft_options_change(text, WEFT_AT_START, options, problem) &&
-           check_tls(options, problem);
+           weft_options_check(options, problem);
+}
+
+const char *weft_options_key(size_t number) {
+    for (size_t i = 0; i < OPTIONS; i++) {
+        if (table[i].type != &WEFT_COMMAND && number-- == 0) {
+            return table[i].key;
+        }
+    }
+    return NULL;
 }
 
 void weft_options_show(const struct weft_options *options,

@@ -89,6 +89,12 @@ bool weft_options_change(const char *text, enum weft_when when, struct weft_opti
 bool weft_options_parse(const char *text, struct weft_options *options,
                         char problem[WEFT_PROBLEM_MAX]);
 
+// Whether the options go together. If not, describes the remedy in one line.
+bool weft_options_check(const struct weft_options *options, char problem[WEFT_PROBLEM_MAX]);
+
+// The key of the option with a number, counted from 0, without commands; NULL after the last one.
+const char *weft_options_key(size_t number);
+
 // Calls put for each option that can be changed at run time.
 void weft_options_show(const struct weft_options *options,
                        void (*put)(void *to, const char *key, const char *value), void *to);

@@ -18,6 +18,9 @@
 
 #define SYMBOL "otel_thread_ctx_v1"
 
+// Exported by this library and its copies, of which one publishes spans.
+#define OURS "Java_io_github_weftotel_context_Agent_changed"
+
 enum { MAX_LIBRARIES = 512, PERIOD_NS = 1000000000 };
 
 // The record.
@@ -170,8 +173,8 @@ static bool take(const char *path) {
         return false;
     }
     const void *slot = dlsym(handle, SYMBOL);
-    struct source *found =
-        slot == NULL || slot == weft_thread_context_slot() ? NULL : calloc(1, sizeof *found);
+    bool ours = slot == weft_thread_context_slot() || dlsym(handle, OURS) != NULL;
+    struct source *found = slot == NULL || ours ? NULL : calloc(1, sizeof *found);
     struct source *none = NULL;
     if (found != NULL && locate(slot, found) && (found->name = strdup(base_of(path))) != NULL) {
         found->is_flagless =

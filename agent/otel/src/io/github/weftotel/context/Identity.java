@@ -10,7 +10,7 @@ import io.opentelemetry.sdk.resources.Resource;
 /**
  * Gives the SDK and the agent the same service.name and service.instance.id, so that trace stores take their spans for one
  * service. What the user has configured stays as it is. An agent that is already there decides about the rest; one that is
- * attached later finds the identity in system properties.
+ * started or attached later finds the identity in system properties.
  */
 final class Identity {
     private static final AttributeKey<String> SERVICE = AttributeKey.stringKey("service.name");
@@ -19,20 +19,33 @@ final class Identity {
 
     private Identity() {}
 
-    /** Returns the resource with the identity on which both agree. */
+    /** Starts the agent and returns the resource with the identity on which both agree. */
     static synchronized Resource agree(Resource resource, ConfigProperties config) {
+        boolean disabled = config.getBoolean("otel.sdk.disabled", false);
         String service = resource.getAttribute(SERVICE);
         String instance = resource.getAttribute(INSTANCE);
-        if (System.getProperty(PREFIX + SERVICE.getKey()) != null) {
-            return resource; // a second SDK; the agent has one identity only
+        boolean named = service != null && !service.startsWith("unknown_service");
+        boolean second = System.getProperty(PREFIX + SERVICE.getKey()) != null;
+        if (!disabled && (second || !named)) {
+            Start.once(); // it knows a name for both
+        }
+        if (second) {
+            return resource; // the agent has one identity only
         }
         if (!config.getMap("otel.resource.attributes").containsKey(INSTANCE.getKey())) {
             instance = or(ofAgent(Identity::instance), instance);
         }
-        if (service == null || service.startsWith("unknown_service")) {
+        if (!named) {
             service = or(ofAgent(Identity::service), service);
         }
         tell(service, instance);
+        if (!disabled) {
+            Start.once();
+        }
+        if (instance == null) {
+            instance = ofAgent(Identity::instance);
+            tell(service, instance);
+        }
         return resource.toBuilder().put(SERVICE, service).put(INSTANCE, instance).build();
     }
 

@@ -15,8 +15,8 @@ import io.opentelemetry.sdk.trace.ReadableSpan;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Reports the current span of each thread to Weft's agent, which links waits to the request that waits and to the one that
- * holds the lock. OpenTelemetry's auto-configuration finds this class on the class path. If you build the SDK by hand, call
+ * Starts Weft's agent and reports the current span of each thread to it, so that waits link to the request that waits and to
+ * the one that holds the lock. OpenTelemetry's auto-configuration finds this class on the class path. If you build the SDK by hand, call
  * {@link #install()} before the first span becomes current.
  */
 public final class WeftContext implements AutoConfigurationCustomizerProvider {
@@ -26,7 +26,7 @@ public final class WeftContext implements AutoConfigurationCustomizerProvider {
 
     @Override
     public void customize(AutoConfigurationCustomizer customizer) {
-        install();
+        wrapStorage();
         customizer.addResourceCustomizer(Identity::agree);
     }
 
@@ -36,8 +36,13 @@ public final class WeftContext implements AutoConfigurationCustomizerProvider {
         return Integer.MAX_VALUE;
     }
 
-    /** Installs the context storage wrapper once; further calls do nothing. */
+    /** Starts the agent and installs the context storage wrapper once; further calls do nothing. */
     public static void install() {
+        wrapStorage();
+        Start.once();
+    }
+
+    private static void wrapStorage() {
         if (INSTALLED.compareAndSet(false, true)) {
             ContextStorage.addWrapper(ReportingStorage::new);
         }
