@@ -84,7 +84,7 @@ agenttest:
 	$(MAKE) -C agent test
 
 .PHONY: jvmtest
-jvmtest: build dist
+jvmtest: build build/weft-otel.jar
 	$(MAKE) -C agent jvmtest disttest
 
 .PHONY: check

@@ -49,6 +49,7 @@ MUSL_TESTS := $(addprefix $(OBJ)/,buffer_musl-x86_64 sender_musl-x86_64 buffer_m
 
 # Checks the glibc symbol versions, runs a JVM of the other processor, and the C tests with musl.
 disttest: dist $(MUSL_TESTS) $(OBJ)/fake_receiver $(CLASSES)/.compiled
+	$(MAKE) -C .. --no-print-directory build/weft-otel.jar
 	../scripts/jres.sh $(JRES) aarch64
 	@for lib in $(filter-out %musl%,$(wordlist 1,2,$(DISTS))); do \
 		newest=$$(readelf -V $$lib | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -1); \

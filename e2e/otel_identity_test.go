@@ -46,7 +46,7 @@ func exporting(address string) []string {
 type identity struct {
 	name          string
 	jar           string // where weft-otel.jar is: extension of the Java agent, class path, misplaced: on the class path, with the Java agent
-	agent         string // before or after -javaagent, or attached
+	agent         string // before or after -javaagent, attached, or started by the jar
 	options, env  []string
 	service, note string // service.name, "" if it only has to be the same; what weft attach says
 	instance      string
@@ -64,22 +64,21 @@ var identities = []identity{
 	{name: "attached later", jar: "extension", agent: "attached", options: []string{"-Dotel.service.name=shop"}, service: "shop"},
 	{name: "SDK of the program", jar: "class path", agent: "before", env: []string{"OTEL_SERVICE_NAME=shop"}, service: "shop"},
 	{name: "SDK of the program, attached later", jar: "class path", agent: "attached", env: []string{"OTEL_SERVICE_NAME=shop"}, service: "shop"},
+	{name: "named, started by the jar", jar: "extension", agent: "jar", env: []string{"OTEL_SERVICE_NAME=shop"}, service: "shop"},
+	{name: "unnamed, started by the jar", jar: "extension", agent: "jar", service: "OneRequest"},
+	{name: "SDK of the program, started by the jar", jar: "class path", agent: "jar", env: []string{"OTEL_SERVICE_NAME=shop"}, service: "shop"},
 	{name: "misplaced", jar: "misplaced", agent: "before", options: []string{"-Dotel.service.name=shop"}, service: "shop", note: "javaagent.extensions="},
 }
 
 // TestSDKAndAgentHaveOneIdentity runs one request. The program's own span and that of its wait must have the same resource.
 func TestSDKAndAgentHaveOneIdentity(t *testing.T) {
-	require.True(t, exists(built("weft-otel.jar")), "run make build/weft-otel.jar")
-	programs := t.TempDir()
-	out, err := exec.Command(filepath.Join(jdks[0].home, "bin", "javac"), "--release", "11", "-cp", filepath.Join(built("otel"), "*"), "-d", programs,
-		filepath.Join(root, "e2e/otel/OneRequest.java"), filepath.Join(root, blockedJava)).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	programs := otelPrograms(t)
 	for i, way := range identities {
 		j := jdks[i%len(jdks)] // one is enough: what differs is the order of events
 		t.Run(way.name+" on "+j.String(), func(t *testing.T) {
 			address := freeAddress(t)
 			c := startCollector(t, withOTLP(wholeRun, address))
-			p := start(t, way.env, filepath.Join(j.home, "bin", "java"), way.command(t, address, c.endpoint, programs)...)
+			p := start(t, append(way.environment(c.endpoint), way.env...), filepath.Join(j.home, "bin", "java"), way.command(t, address, c.endpoint, programs)...)
 			way.proceed(t, p, "ready", c.endpoint)
 			resource := way.proceed(t, p, "answered", c.endpoint)
 			require.Zero(t, p.wait(t))
@@ -113,6 +112,14 @@ func (i identity) command(t *testing.T, address, endpoint, programs string) []st
 		options = append(options, agent)
 	}
 	return append(options, "-cp", path, "OneRequest")
+}
+
+// environment starts the agent by the jar, if wanted.
+func (i identity) environment(endpoint string) []string {
+	if i.agent == "jar" {
+		return []string{"WEFT_ENDPOINT=" + endpoint, "WEFT_EXIT_WAIT=60s"}
+	}
+	return []string{"WEFT_ENABLED=false"}
 }
 
 // proceed waits until the program says a word, attaches the agent or asks it for notes, and lets the program continue. When it has answered its

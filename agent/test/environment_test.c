@@ -32,11 +32,22 @@ static bool parse(struct variable a, struct variable b, struct variable c) {
 
 static const struct variable none;
 
+static void append(void *to, const char *key, const char *value) {
+    size_t len = strlen(to);
+    snprintf((char *)to + len, 4096 - len, "%s=%s\n", key, value);
+}
+
 TEST(without_variables_the_defaults_are_in_effect) {
     struct weft_options defaults;
+    char expected[4096] = "";
+    char found[4096] = "";
     weft_options_default(&defaults);
     CHECK(parse(none, none, none));
-    CHECK(memcmp(&o, &defaults, sizeof o) == 0);
+    weft_options_show(&defaults, append, expected);
+    weft_options_show(&o, append, found);
+    CHECK_STRING(found, expected);
+    CHECK_STRING(o.endpoint, "");
+    CHECK_INT(o.pool, defaults.pool);
 }
 
 TEST(each_option_has_a_variable) {

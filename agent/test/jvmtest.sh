@@ -21,7 +21,8 @@ checked=$(dirname "$receiver")/libweft_check.so # the agent that compares each s
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 sock=$work/weft.sock
-weft=$(dirname "$receiver")/../weft # of this machine, even where the JVM is emulated
+built=$(dirname "$receiver")/..
+weft=$built/weft # of this machine, even where the JVM is emulated
 failed=0
 java=
 more= # options of the agent
@@ -97,6 +98,7 @@ some() {
     calls=20000
     [ -x "$java.aarch64" ] && calls=1000 # it is emulated
     coverage -Xcheck:jni Coverage $calls
+    by_jar $calls -Xcheck:jni
     same Ways exit
     same -XX:+UseSerialGC -Xmx64m Ways return
     quiet
@@ -131,6 +133,8 @@ all() {
     covered_later 8000
     covered_later 200 -Xint
     covered_later 200 -Xcomp
+    by_jar 20000 -Xcheck:jni
+    by_jar 20000 -Xcomp
     unseen
     sums
     sums -Xcheck:jni

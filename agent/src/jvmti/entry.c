@@ -55,7 +55,9 @@ static void fail(JNIEnv *env, const char *why) {
 // The text as all encodings have it.
 static void make_ascii(char *text) {
     for (; *text != '\0'; text++) {
-        *text = (unsigned char)*text < 0x80 ? *text : '?';
+        if ((unsigned char)*text >= 0x80) {
+            *text = '?';
+        }
     }
 }
 

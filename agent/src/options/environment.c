@@ -21,7 +21,11 @@ static const char *value_of(const char *name) {
 static const char *option_value(const char *key, char name[NAME_MAX_SIZE]) {
     snprintf(name, NAME_MAX_SIZE, "%s%s", prefix, key);
     for (char *c = name + sizeof prefix - 1; *c != '\0'; c++) {
-        *c = *c == '-' ? '_' : *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+        if (*c == '-') {
+            *c = '_';
+        } else if (*c >= 'a' && *c <= 'z') {
+            *c = (char)(*c - 'a' + 'A');
+        }
     }
     return value_of(name);
 }
