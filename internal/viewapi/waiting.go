@@ -3,9 +3,9 @@
 
 package viewapi
 
-// Waiting is the threads that wait at one moment: GET api/sessions/{session}/waiting. Threads without a task are omitted unless idle=true.
+// Waiting is the threads that wait at a point in time: GET api/sessions/{session}/waiting. Threads without a task are omitted unless idle=true.
 type Waiting struct {
-	At      int64        `json:"at"`      // the moment: by default the end of the known history
+	At      int64        `json:"at"`      // the point in time: by default the end of the known history
 	Total   int          `json:"total"`   // threads that match
 	Blocked int          `json:"blocked"` // of them, those that wait for a lock, a permit or a pooled object, or are deadlocked
 	Offset  int          `json:"offset"`

@@ -54,5 +54,5 @@ type StepWait struct {
 	Method string     `json:"method"` // of the application that waited
 	Line   string     `json:"line"`
 	Stack  uint32     `json:"stack"`
-	Holder *ThreadRef `json:"holder"` // that held the lock meanwhile; null: it waited for something else, or for a lock that nobody held
+	Holder *ThreadRef `json:"holder"` // that held the lock meanwhile; null: it waited for something else, or for a lock that no thread held
 }

@@ -62,8 +62,8 @@ func (p *passage) add(o *passage) {
 	p.count += o.count
 }
 
-// tell makes the story of a path.
-func (q *query) tell(path *criticalpath.Path, holds []jvmthread.Hold) *story {
+// story puts a path into words.
+func (q *query) story(path *criticalpath.Path, holds []jvmthread.Hold) *story {
 	s := &story{
 		q: q, path: path, holds: holds, numbers: map[saying]int32{}, words: map[words]string{},
 		chains: make([]chain, 1), chainOf: map[chain]int32{},

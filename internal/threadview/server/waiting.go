@@ -14,7 +14,7 @@ import (
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 
-// waiter is a thread that waits. A command asks for them each second, of which it shows few, so only those of the page are looked up again.
+// waiter is a thread that waits. A command requests them each second and shows few, so only those of the page are looked up again.
 type waiter struct {
 	thread  int // index
 	blocked bool
@@ -134,7 +134,7 @@ func (q *query) waitingRows(list []waiter, at jvmthread.Time) []viewapi.WaitingR
 	return rows
 }
 
-// heldLock returns the lock that others hold while a thread waits, or 0: what a thread waits for in Object.wait is no lock then.
+// heldLock returns the lock that others hold while a thread waits, or 0: a thread in Object.wait does not wait for the lock.
 func heldLock(iv *store.Interval) store.LockIndex {
 	if window.HasHolders(iv.Wait) {
 		return iv.Lock

@@ -34,8 +34,8 @@ const (
 	reporting = "at com.acme.Report.run(Report.java:3)\n"
 )
 
-// told serves a history in the text form of threadtest, with its names of threads. stack=1 is booking, and the others follow.
-func told(t *testing.T, text string, length time.Duration) *fixture {
+// historyOf serves a history in the text form of threadtest, with its names of threads. stack=1 is booking, and the others follow.
+func historyOf(t *testing.T, text string, length time.Duration) *fixture {
 	t.Helper()
 	h, err := threadtest.Parse(text)
 	require.NoError(t, err)
@@ -108,7 +108,7 @@ func TestWaitingOfAChain(t *testing.T) {
 		sleep  = "sleeper sleeping sleep since 450 for 0, in com.acme.Report.run, at Report.java:3"
 	)
 	for _, length := range []time.Duration{time.Second, 130} { // in one window, or in several
-		f := told(t, chained, length)
+		f := historyOf(t, chained, length)
 		w := ask[viewapi.Waiting](f, "/waiting?at=450")
 		assert.Equal(t, []string{second, third, first, sleep}, rows(&w))
 		assert.Equal(t, []int64{450, 4, 2}, []int64{w.At, int64(w.Total), int64(w.Blocked)})
@@ -135,9 +135,9 @@ func TestWaitingOfAChain(t *testing.T) {
 	}
 }
 
-// An interval includes its start and not its end. Nobody holds a lock between its release and the wake-up of the next owner.
+// An interval includes its start and not its end. Between the release of a lock and the wake-up of its next owner, no thread holds it.
 func TestWaitingAtTheEndsOfIntervals(t *testing.T) {
-	f := told(t, chained, time.Second)
+	f := historyOf(t, chained, time.Second)
 	for at, want := range map[int][]string{
 		299: {"first"}, 300: {"second", "first"}, 399: {"second", "first"}, 400: {"second", "third", "first"},
 		499: {"second", "third", "first", "sleeper"}, 500: {"second", "third", "sleeper"}, 509: {"second", "third", "sleeper"},
@@ -152,9 +152,9 @@ func TestWaitingAtTheEndsOfIntervals(t *testing.T) {
 	}
 }
 
-// The end of the history shows what is open, of a session that goes on and of one that has ended.
+// The end of the history shows what is open, even if the session has ended.
 func TestWaitingAtTheEnd(t *testing.T) {
-	f := told(t, strings.Split(chained, "500  first sleepEnd")[0]+"480 worker unparked\n", time.Second)
+	f := historyOf(t, strings.Split(chained, "500  first sleepEnd")[0]+"480 worker unparked\n", time.Second)
 	w := ask[viewapi.Waiting](f, "/waiting")
 	end := ask[viewapi.Session](f, "").To
 	require.EqualValues(t, 481, end)
@@ -175,7 +175,7 @@ func TestWaitingAtTheEnd(t *testing.T) {
 // Of several readers that keep a writer waiting, the JVM names one to each writer. Of several clients that have connections of a pool, the
 // one that has had its connection longest is named.
 func TestWaitingForSeveralHolders(t *testing.T) {
-	f := told(t, `
+	f := historyOf(t, `
 0    main threadStart
 0    reader-1 threadStart
 0    reader-2 threadStart
@@ -247,7 +247,7 @@ func TestWaitingInADeadlock(t *testing.T) {
 %d  other yield
 %d  other yield
 `, 400+2*deadlock.Grace, 500+3*deadlock.Grace)
-	f := told(t, text, 700*time.Millisecond)
+	f := historyOf(t, text, 700*time.Millisecond)
 	found := ask[viewapi.Session](f, "").Deadlocks
 	require.Len(t, found, 1)
 	w := ask[viewapi.Waiting](f, "/waiting")
@@ -307,7 +307,7 @@ func TestWaitingMatchesIntervals(t *testing.T) {
 }
 
 func TestWaitingRefusesWhatIsOfRanges(t *testing.T) {
-	f := told(t, chained, time.Second)
+	f := historyOf(t, chained, time.Second)
 	status, body := f.get("sessions/" + sessionID.String() + "/waiting?hide=idle")
 	assert.Equal(t, http.StatusBadRequest, status)
 	assert.Contains(t, string(body), "idle=false")

@@ -42,7 +42,7 @@ func (q *query) why() (any, *Problem) {
 	out.Thread = q.threadRef(q.sn.Thread(thread))
 	var path criticalpath.Path
 	g.graph.Bounded(thread, q.from, q.to, &path)
-	s := q.tell(&path, g.holds)
+	s := q.story(&path, g.holds)
 	sums := s.summed()
 	out.Text = s.sentence(sums)
 	steps := s.passages

@@ -20,7 +20,7 @@ import (
 func TestWhy(t *testing.T) {
 	golden.Each(t, "testdata/why/*.txt", func(t *testing.T, file string) {
 		names, bodies := golden.Read(t, file)
-		f := told(t, bodies["events"], 3*time.Second)
+		f := historyOf(t, bodies["events"], 3*time.Second)
 		for i, name := range names {
 			if strings.HasPrefix(name, "query") {
 				why := ask[viewapi.Why](f, "/why?"+strings.TrimSpace(bodies[name]))
@@ -150,7 +150,7 @@ func TestWhyOfALongChain(t *testing.T) {
 		fmt.Fprintf(&b, "%d t%d contendedEnter lock=l%d owner=t%d\n", 2000-i, i, i, i-1)
 	}
 	b.WriteString("9000000 t0 yield\n")
-	f := told(t, b.String(), time.Second)
+	f := historyOf(t, b.String(), time.Second)
 	why := ask[viewapi.Why](f, "/why?thread=10")
 	last := why.Steps[len(why.Steps)-1]
 	assert.Equal(t, 9, last.Depth)
