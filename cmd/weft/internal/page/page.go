@@ -66,6 +66,11 @@ func (c *Client) Waiting(ctx context.Context, id string, q Query) (viewapi.Waiti
 	return of[viewapi.Waiting](ctx, c, id, "waiting", q)
 }
 
+// Why returns what a thread spent a time on.
+func (c *Client) Why(ctx context.Context, id string, q Query) (viewapi.Why, error) {
+	return of[viewapi.Why](ctx, c, id, "why", q)
+}
+
 // Answer returns what costs the most.
 func (c *Client) Answer(ctx context.Context, id string, q Query) (viewapi.Answer, error) {
 	return of[viewapi.Answer](ctx, c, id, "answer", q)
