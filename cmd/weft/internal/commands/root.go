@@ -115,7 +115,7 @@ func Root(p *Program) *cobra.Command {
 		}
 	}
 	add(groupJVM, p.list(), p.record(), p.run(), p.attach(), p.detach(), p.control())
-	add(groupFile, p.view(), p.summary())
+	add(groupFile, p.view(), p.summary(), p.why(), p.convert())
 	root.AddCommand(p.version())
 	return root
 }
@@ -155,6 +155,17 @@ func (p *Program) line() *progress.Line {
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// width is the width of the terminal, or a usual one.
+func (p *Program) width() int {
+	const usual = 120
+	if f, ok := p.rawOut.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return usual
 }
 
 // usageError is an error in the command line.

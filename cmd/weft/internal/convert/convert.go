@@ -42,7 +42,7 @@ type Request struct {
 // Options of the command line, as errors name them.
 const (
 	optionForce    = "--force"
-	optionFormat   = "--format"
+	optionFormat   = "--to"
 	optionSession  = "--session"
 	optionUnpacked = "--max-unpacked"
 )
