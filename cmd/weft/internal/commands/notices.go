@@ -38,12 +38,18 @@ func (n notices) Write(entry zapcore.Entry, fields []zapcore.Field) error {
 // Sync does nothing: nothing is buffered.
 func (notices) Sync() error { return nil }
 
+// remedyOfCollector is a field that names options of the collector.
+const remedyOfCollector = "remedy"
+
 // described are fields as in a sentence.
 func described(fields []zapcore.Field) string {
 	encoder := zapcore.NewMapObjectEncoder()
 	var words []string
 	for _, field := range fields {
 		field.AddTo(encoder)
+		if field.Key == remedyOfCollector {
+			continue
+		}
 		if value, ok := encoder.Fields[field.Key]; ok && field.Key != "error" {
 			words = append(words, fmt.Sprintf("%s %v", strings.ReplaceAll(field.Key, "_", " "), value))
 		} else if ok {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/weft-otel/weft/cmd/weft/internal/browser"
 	"github.com/weft-otel/weft/cmd/weft/internal/local"
+	"github.com/weft-otel/weft/cmd/weft/internal/page"
 	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/recording"
 )
@@ -127,21 +128,32 @@ func (p *Program) viewFiles(ctx context.Context, files []string, o *viewOptions)
 	if err != nil {
 		return err
 	}
+	serving, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	stop := p.line().Watch(func() (string, int64, int64) { return "reading", 0, 0 })
 	go func() {
+		defer stop()
 		select {
 		case <-receiver.Finished():
-			view.Finish(ctx)
 		case <-ctx.Done():
+			return
 		}
-		stop()
+		view.Finish(ctx)
+		if list, err := page.Of(view.Handler()).Sessions(ctx); err == nil && len(list.Sessions) == 0 {
+			end(errNothing)
+		}
 	}()
-	err = view.Serve(ctx, o.address, p.show(ctx, o, ""))
+	err = view.Serve(serving, o.address, p.show(ctx, o, ""))
 	stop()
+	if cause := context.Cause(serving); errors.Is(cause, errNothing) {
+		err = cause
+	}
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), detachTime)
 	defer cancel()
 	return errors.Join(err, receiver.Close(closing))
 }
+
+var errNothing = errors.New("there is nothing to view")
 
 func (p *Program) viewJVM(ctx context.Context, word string, o *viewOptions) error {
 	l, err := p.watch(ctx, word, &o.live)

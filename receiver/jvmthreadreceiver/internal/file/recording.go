@@ -55,7 +55,7 @@ func (f *recordingFile) read(ctx context.Context) {
 		f.log.Info("Skipped a recording that was read before, according to the storage")
 	case errors.Is(err, formats.ErrUnknown):
 		outlet.Count(f.out.Telemetry.ReceiverJvmThreadFilesBad, 1)
-		f.log.Error("Cannot read a recording; set protocols::file::format to its format, or exclude it", zap.Error(err))
+		f.log.Error("Cannot read a recording", zap.Error(err), zap.String("remedy", "set protocols::file::format to its format, or exclude it"))
 	default:
 		outlet.Count(f.out.Telemetry.ReceiverJvmThreadFilesBad, 1)
 		f.log.Error("Cannot read a recording", zap.Error(err))
