@@ -66,8 +66,9 @@ demo-jaeger: ## send the spans of the same program to a real Jaeger (its first b
 test: ## run everything that CI checks, from generated files to real JVMs
 	scripts/retry.sh $(GO) list -deps -test ./... >/dev/null
 	scripts/retry.sh $(GO) list -modfile=tools/go.mod -deps tool >/dev/null
+	scripts/retry.sh $(GO) list -C tools/release -deps -test ./... >/dev/null
 	scripts/generated.sh $(MAKE) --no-print-directory generate
-	$(MAKE) --no-print-directory --output-sync=target -j2 e2e jvmtest lint unittest fuzz-briefly agenttest build-full
+	$(MAKE) --no-print-directory --output-sync=target -j2 e2e jvmtest lint unittest fuzz-briefly agenttest build-full releasetest
 
 .PHONY: unittest
 unittest:
@@ -104,6 +105,8 @@ lint: $(LINT) $(VALE) web/node_modules/.installed ## lint Go, C, the page and al
 	$(GO) mod tidy -diff
 	$(LINT) config verify
 	$(LINT) run ./...
+	$(GO) -C tools/release mod tidy -diff
+	cd tools/release && ../../$(LINT) run --config=../../.golangci.yml ./...
 	$(VALE) --output=line $$(scripts/prose.sh)
 	$(MAKE) -C agent lint
 	cd web && npm --silent run check
@@ -170,6 +173,10 @@ fuzz: ## run each fuzz target with FUZZTIME inputs (200000x)
 e2e: build build/standalone/weft build/jaeger build/weft-otel.jar build/weft-otel-only.jar ## test real JVMs with the agent, the built collector and a real Jaeger
 	@scripts/need.sh javac mvn promtool amtool prometheus-alertmanager
 	@scripts/e2e.sh $(GO) test -count=1 -timeout 4h ./e2e/...
+
+.PHONY: releasetest
+releasetest: ## test the pieces of a release: install and run each one
+	$(GO) -C tools/release test -count=1 -timeout 1h ./...
 
 .PHONY: stress
 stress: build ## run threads that wait at random for STRESS (10m), on each JDK and garbage collector
