@@ -174,8 +174,12 @@ e2e: build build/standalone/weft build/jaeger build/weft-otel.jar build/weft-ote
 	@scripts/need.sh javac mvn promtool amtool prometheus-alertmanager
 	@scripts/e2e.sh $(GO) test -count=1 -timeout 4h ./e2e/...
 
+.PHONY: release-snapshot
+release-snapshot: release-snapshot-pieces ## build everything that a release consists of, into build/release/
+
 .PHONY: releasetest
-releasetest: ## test the pieces of a release: install and run each one
+releasetest: release-snapshot ## test the pieces of a release: install and run each one
+	@scripts/need.sh javac mvn openssl rpm unzip nsenter
 	$(GO) -C tools/release test -count=1 -timeout 1h ./...
 
 .PHONY: stress
@@ -276,6 +280,8 @@ $(LINT): tools/lint/go.mod
 
 $(VALE): tools/vale/go.mod
 	scripts/retry.sh $(GO) build -modfile=$< -o $@ github.com/vale-cli/vale/v3/cmd/vale
+
+include tools/release/release.mk
 
 .PHONY: always
 always:

@@ -1,8 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package releasetest installs and runs each piece of a release in the way its users do.
-package releasetest
+package main
 
 import (
 	"bytes"

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package releasetest
+package main
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ const patience = 2 * time.Minute // of a busy machine
 // repository returns the root of the working tree.
 func repository(t *testing.T) string {
 	t.Helper()
-	root, err := filepath.Abs("../../..")
+	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	return root
 }
