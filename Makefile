@@ -49,7 +49,7 @@ man: ## write the manual pages of the command into build/man/
 	$(GO) run ./cmd/weft/internal/manual build/man
 
 .PHONY: agents
-agents: ## pack the agents of dist without symbols into agent/bundled/, for go build -tags bundled
+agents: dist ## pack the agents of dist without symbols into agent/bundled/, for go build -tags bundled
 	@scripts/need.sh javac
 	$(MAKE) -C agent agents
 
@@ -85,7 +85,7 @@ agenttest:
 	$(MAKE) -C agent test
 
 .PHONY: jvmtest
-jvmtest: build build/weft-otel.jar
+jvmtest: build build/weft-otel.jar dist
 	$(MAKE) -C agent jvmtest disttest
 
 .PHONY: check

@@ -34,9 +34,13 @@ func TestComponentsBuildIntoAForeignCollector(t *testing.T) {
 	work := filepath.Join(root, "build", "foreign") // kept: its module cache makes the next run fast
 	proxy := filepath.Join(work, "proxy")
 	modules := filepath.Join(work, "modules")
-	for _, stale := range []string{proxy, filepath.Join(modules, module+"@"+version), filepath.Join(modules, "cache/download", module)} {
+	generated := filepath.Join(work, "my-collector") // with the checksums of an earlier state
+	for _, stale := range []string{generated, proxy, filepath.Join(modules, module+"@"+version), filepath.Join(modules, "cache/download", module)} {
 		require.NoError(t, removeReadOnly(stale))
 	}
+	// A module of its own: the packages in the cache are not those of this repository.
+	require.NoError(t, os.MkdirAll(work, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(work, "go.mod"), []byte("module example.com/foreign\n"), 0o600))
 	require.NoError(t, goproxy.Write(root, proxy, version))
 
 	// The modules that this machine has already are a proxy, too.
@@ -49,7 +53,7 @@ func TestComponentsBuildIntoAForeignCollector(t *testing.T) {
 	output(t, work, env, builder, "--config=manifest.yaml")
 	t.Logf("built in %v", time.Since(began).Round(time.Second))
 
-	collector := filepath.Join(work, "my-collector", "my-collector")
+	collector := filepath.Join(generated, "my-collector")
 	components := output(t, work, nil, collector, "components")
 	for _, name := range ownComponents(t, root) {
 		assert.Contains(t, components, "name: "+name+"\n")

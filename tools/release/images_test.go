@@ -38,7 +38,8 @@ func platforms(t *testing.T, r release, name string) map[string]v1.Image {
 	manifest, err = index.IndexManifest()
 	require.NoError(t, err)
 	all := map[string]v1.Image{}
-	for _, descriptor := range manifest.Manifests {
+	for i := range manifest.Manifests {
+		descriptor := &manifest.Manifests[i]
 		image, err := index.Image(descriptor.Digest)
 		require.NoError(t, err)
 		require.Equal(t, "linux", descriptor.Platform.OS)

@@ -70,8 +70,8 @@ func TestPackagesInstallStartUpgradeAndRemove(t *testing.T) {
 		t.Run(m.format, func(t *testing.T) {
 			t.Parallel()
 			s := newSandbox(t)
-			in := func(command []string, more string) string {
-				return s.run(t, append(append([]string{}, command...), more)...)
+			in := func(command []string, more string) {
+				s.run(t, append(append([]string{}, command...), more)...)
 			}
 			in(m.install, s.copy(t, only(t, r.out, "weft-collector?0*"+m.arch+"."+m.format)))
 			in(m.install, s.copy(t, only(t, r.out, "weft?0*"+m.arch+"."+m.format)))

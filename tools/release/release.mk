@@ -37,7 +37,7 @@ build/otel-javadoc/index.html: build/weft-otel.jar
 	rm -rf $(@D)
 	$(JAVA_HOME)/bin/javadoc -quiet -notimestamp -Xdoclint:none -cp 'build/otel/*' -d $(@D) $$(find agent/otel/src -name '*.java')
 
-export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
 # RELEASE_KEY is the PEM file with the key that signs the sums.
 .PHONY: release-snapshot-pieces
@@ -46,4 +46,4 @@ release-snapshot-pieces: release-binaries dist build/weft-otel.jar build/otel-ja
 	@mkdir -p $(RELEASE)
 	scripts/sbom.sh $(RELEASE)/weft.cdx.json
 	$(GO) build -C tools/release -o $(CURDIR)/$(BIN)/release .
-	$(BIN)/release -version=$(VERSION) -processors='$(PROCESSORS)' $(if $(RELEASE_KEY),-key=$(RELEASE_KEY)) archives packages images maven sums
+	SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $(BIN)/release -version=$(VERSION) -processors='$(PROCESSORS)' $(if $(RELEASE_KEY),-key=$(RELEASE_KEY)) archives packages images maven sums

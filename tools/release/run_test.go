@@ -33,7 +33,7 @@ func repository(t *testing.T) string {
 // snapshotVersion returns the version that the pieces in build/release have, without the leading v.
 func snapshotVersion(t *testing.T, root string) string {
 	t.Helper()
-	match := regexp.MustCompile(`(?m)^  version: (\S+)$`).FindStringSubmatch(read(t, filepath.Join(root, "builder-config.yaml")))
+	match := regexp.MustCompile(`(?m)^ {2}version: (\S+)$`).FindStringSubmatch(read(t, filepath.Join(root, "builder-config.yaml")))
 	require.NotNil(t, match, "builder-config.yaml has no version")
 	return match[1]
 }

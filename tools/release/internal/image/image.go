@@ -46,14 +46,14 @@ type Image struct {
 
 // Write writes the images of one name as a folder in OCI's image layout, which skopeo, crane and others copy to a registry.
 func Write(dir, tag string, images []Image, created time.Time) error {
-	index := v1.ImageIndex(mutate.IndexMediaType(empty.Index, types.OCIImageIndex))
-	for _, image := range images {
-		built, err := image.build(created)
+	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	for i := range images {
+		built, err := images[i].build(created)
 		if err != nil {
 			return err
 		}
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{
-			Add: built, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: image.Processor}},
+			Add: built, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: images[i].Processor}},
 		})
 	}
 	if err := os.RemoveAll(dir); err != nil { // blobs of another version
