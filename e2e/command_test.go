@@ -32,6 +32,7 @@ func TestFirstLook(t *testing.T) {
 		r := shopInEmptyRoot(t, j, classpath)
 		r.serve(t)
 		t.Run("list", func(t *testing.T) { checkListed(t, j, r, "") })
+		t.Run("top", func(t *testing.T) { topped(t, r) })
 		t.Run("record", func(t *testing.T) {
 			began := time.Now()
 			out := r.weft(t, "record", "Shop", "-d", "3s", "-o", "/tmp/shop.weft")
@@ -67,6 +68,25 @@ func checkListed(t *testing.T, j jdk, r *emptyRoot, agent string) {
 	assert.Empty(t, all[0].Problem)
 	assert.Equal(t, agent != "", all[0].Agent != "")
 	assert.Contains(t, r.weft(t, "list"), "com.acme.shop.Shop")
+}
+
+// topped looks at the screen of weft top, and quits: the agent is then stopped.
+func topped(t *testing.T, r *emptyRoot) {
+	t.Helper()
+	began := time.Now()
+	s := openScreen(t, 160, 40, r.command("top", "Shop")...)
+	s.until(t, "HikariPool cost")
+	t.Logf("the first answer came %v after the start", time.Since(began).Round(time.Millisecond))
+	s.until(t, "Shop$OrderController.order")
+	t.Logf("\n%s", s.text())
+	s.press(t, "2")
+	s.until(t, "[2 waits]")
+	s.until(t, "HikariPool")
+	s.press(t, "\r")
+	s.until(t, "com.zaxxer.hikari.pool.HikariPool.getConnection")
+	s.press(t, "q")
+	require.NoError(t, <-s.ended)
+	assert.Contains(t, r.weft(t, "list"), " idle ")
 }
 
 // viewed opens the page of the live JVM in Chromium, and ends it by ctrl-C.
