@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/units"
 	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/wording"
@@ -108,7 +109,7 @@ func (s *Summary) inTurn(o *object, holders []string) string {
 		known += length
 	}
 	d, most := most(all, doing.compare)
-	who := plural(int64(len(holders)), "thread")
+	who := units.Plural(int64(len(holders)), "thread")
 	if o.own(holders) {
 		who = "they"
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/units"
 	"github.com/weft-otel/weft/internal/engine/contention"
 )
 
@@ -53,9 +54,9 @@ func threadsOf(waiters []waiter) string {
 	case len(groups) == 2:
 		return groupOf(groups[0].names) + " and " + groupOf(groups[1].names)
 	case groups[0].time*2 > all:
-		return groupOf(groups[0].names) + " and " + grouped(int64(len(waiters)-len(groups[0].names))) + " others"
+		return groupOf(groups[0].names) + " and " + units.Grouped(int64(len(waiters)-len(groups[0].names))) + " others"
 	}
-	return plural(int64(len(waiters)), "thread")
+	return units.Plural(int64(len(waiters)), "thread")
 }
 
 // groupOf names threads whose names differ only in numbers.
@@ -66,13 +67,13 @@ func groupOf(names []string) string {
 	word, numbered := commonName(names)
 	switch {
 	case !numbered || strings.ContainsAny(word, " -_#/.:0123456789"):
-		return grouped(int64(len(names))) + " " + word + " threads"
+		return units.Grouped(int64(len(names))) + " " + word + " threads"
 	case word == "" || strings.EqualFold(word, "thread"):
-		return plural(int64(len(names)), "thread")
+		return units.Plural(int64(len(names)), "thread")
 	case strings.HasSuffix(word, "s"):
-		return grouped(int64(len(names))) + " " + word
+		return units.Grouped(int64(len(names))) + " " + word
 	}
-	return plural(int64(len(names)), word)
+	return units.Plural(int64(len(names)), word)
 }
 
 // commonName returns what the names of a pool have in common, and whether that is all but a number at the end. Names that differ in the
@@ -113,7 +114,7 @@ func listed(names []string) string {
 		before = common
 	}
 	if more := len(names) - most; more > 0 {
-		b.WriteString(" and " + grouped(int64(more)) + " more")
+		b.WriteString(" and " + units.Grouped(int64(more)) + " more")
 	}
 	return b.String()
 }

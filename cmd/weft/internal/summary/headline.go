@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/units"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/wording"
 )
@@ -26,7 +27,7 @@ func (s *Summary) headline(objects []*object) string {
 	}
 	if len(objects) == 0 {
 		l := s.Locks[hottest]
-		return "Threads waited " + human(l.Blocked) + " for " + wording.SimpleClass(l.Class) + "; who held it is not known"
+		return "Threads waited " + units.Human(l.Blocked) + " for " + wording.SimpleClass(l.Class) + "; who held it is not known"
 	}
 	text := s.cause(objects[0], objects)
 	if s.negligible() {
@@ -55,7 +56,7 @@ func deadlockHeadline(deadlocks []Deadlock) string {
 	d := &deadlocks[0]
 	parts := strings.Split(d.Threads, " -> ")
 	var b strings.Builder
-	b.WriteString(plural(int64(len(parts)/2), "thread") + " deadlocked at " + d.Since.UTC().Format("15:04:05 UTC") + ": ")
+	b.WriteString(units.Plural(int64(len(parts)/2), "thread") + " deadlocked at " + d.Since.UTC().Format("15:04:05 UTC") + ": ")
 	for i := 0; i+2 < len(parts); i += 2 {
 		switch {
 		case i == 2*most:
@@ -68,7 +69,7 @@ func deadlockHeadline(deadlocks []Deadlock) string {
 		}
 	}
 	if more := len(deadlocks) - 1; more > 0 {
-		b.WriteString("; and " + plural(int64(more), "more deadlock"))
+		b.WriteString("; and " + units.Plural(int64(more), "more deadlock"))
 	}
 	return b.String()
 }
@@ -77,7 +78,7 @@ func deadlockHeadline(deadlocks []Deadlock) string {
 func (s *Summary) cause(o *object, objects []*object) string {
 	length, atLeast := s.length(o)
 	sentence := func(culprit string) string {
-		return threadsOf(o.waiters(culprit)) + " waited " + atLeast + human(length) + " for "
+		return threadsOf(o.waiters(culprit)) + " waited " + atLeast + units.Human(length) + " for "
 	}
 	waited, holders := sentence(""), o.held()
 	switch {
@@ -99,7 +100,7 @@ func (s *Summary) cause(o *object, objects []*object) string {
 	}
 	// If the holder waited for another lock for about as long as others waited for it, the cause is who held that one.
 	if root := other.culpritOf(length, o.heldFor(first)); root != "" && root != first {
-		return s.held(other, root) + "; " + first + " waited " + human(length) + " for it holding " + o.whole() + ", for which " +
+		return s.held(other, root) + "; " + first + " waited " + units.Human(length) + " for it holding " + o.whole() + ", for which " +
 			strings.TrimSuffix(waited, " for ") + o.shares(first, holders)
 	}
 	return s.held(o, first) + ", and waited for " + other.what() + " itself; " + waited + "it" + o.shares(first, holders)
@@ -135,13 +136,13 @@ func (s *Summary) held(o *object, holder string) string {
 	// The state is the longest one of each hold. It lasted as long as that of all holders of the class together at most.
 	if i := slices.IndexFunc(s.Locks, func(l Lock) bool { return l.Class == o.class }); i >= 0 && verb != "" {
 		if state := s.Locks[i].stateTime(d.state); state*10 < length*9 {
-			return holder + " held " + o.whole() + " for " + human(length) + ", mostly " + d.words()
+			return holder + " held " + o.whole() + " for " + units.Human(length) + ", mostly " + d.words()
 		}
 	}
 	if verb == "" {
-		return holder + " held " + o.whole() + " for " + human(length)
+		return holder + " held " + o.whole() + " for " + units.Human(length)
 	}
-	return holder + " " + verb + human(length) + place + " holding " + o.whole()
+	return holder + " " + verb + units.Human(length) + place + " holding " + o.whole()
 }
 
 // waitsItself returns the object of another lock that a holder waited for, and for how long; nil if it did not.
@@ -169,7 +170,7 @@ func (s *Summary) quiet() string {
 		if w.Idle || w.Time == 0 {
 			continue
 		}
-		text += "; most time went to " + human(w.Time) + " of " + kindWords[kindNamed(w.Kind)]
+		text += "; most time went to " + units.Human(w.Time) + " of " + kindWords[kindNamed(w.Kind)]
 		if w.Site != "" {
 			text += ", in " + wording.SimpleFunction(w.Site)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/units"
 	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/formats"
@@ -164,7 +165,7 @@ func (c *collection) readLines(r io.Reader) error {
 		}
 	}
 	if more > 0 {
-		bad = append(bad, fmt.Errorf("and %s", plural(int64(more), "more bad line")))
+		bad = append(bad, fmt.Errorf("and %s", units.Plural(int64(more), "more bad line")))
 	}
 	return errors.Join(bad...)
 }

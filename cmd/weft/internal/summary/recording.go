@@ -11,6 +11,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/units"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	windows "github.com/weft-otel/weft/internal/engine/window"
@@ -37,7 +38,7 @@ func (c *collection) readRecording(format *recording.Format, source Source, r io
 	err = errors.Join(err, decoder.Close())
 	p.close(windows.CutLost)
 	if more := decoder.Stats().Problems; more > maxReported {
-		p.problems = append(p.problems, fmt.Errorf("and %s", plural(int64(more-maxReported), "more problem")))
+		p.problems = append(p.problems, fmt.Errorf("and %s", units.Plural(int64(more-maxReported), "more problem")))
 	}
 	return errors.Join(append(p.problems, err)...)
 }

@@ -284,28 +284,7 @@ func TestOnlyTheLongestAreKept(t *testing.T) {
 	assert.Less(t, len(l.blocked), 8*maxLongest)
 }
 
-func TestFormatUnits(t *testing.T) {
-	for _, test := range []struct {
-		d    time.Duration
-		want string
-	}{
-		{0, "0 ns"},
-		{999, "999 ns"},
-		{1000, "1.00 µs"},
-		{9_994, "9.99 µs"},
-		{9_996, "10.0 µs"},
-		{99_960, "100 µs"},
-		{999_700, "1.00 ms"},
-		{151 * time.Millisecond, "151 ms"},
-		{12_400 * time.Millisecond, "12.4 s"},
-		{125 * time.Second, "125 s"},
-		{11 * time.Minute, "11.0 min"},
-		{5 * time.Hour, "5.00 h"},
-	} {
-		assert.Equal(t, test.want, human(test.d))
-		assert.LessOrEqual(t, len([]rune(column(test.d))), 9)
-	}
-	assert.Equal(t, "-1,234,567", grouped(-1_234_567))
+func TestNamesAreShortened(t *testing.T) {
 	assert.Equal(t, "int[]", shortClass("[I", 20))
 	assert.Equal(t, "java.lang.Object[][]", shortClass("[[Ljava.lang.Object;", 20))
 	assert.Equal(t, "c.a.orders.OrderBook", shortClass("com.acme.orders.OrderBook", 20))

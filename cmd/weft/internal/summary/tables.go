@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/units"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/wording"
@@ -23,8 +24,8 @@ func (s Summary) writeLocks(b *strings.Builder, top int) {
 		"contentions", "handoffs", "blocked", "mean", "longest", "held max")
 	for i := range rows[:min(top, len(rows))] {
 		l := &rows[i]
-		fmt.Fprintf(b, "%-*s %-6s %11s %8s  %s  %s  %s  %s\n", lockWidth, l.label(lockWidth), printable.Text(l.Kind), grouped(l.Contentions), grouped(l.Handoffs),
-			column(l.Blocked), column(mean(l.Blocked, l.Contentions)), column(l.BlockedMax), column(l.HeldMax))
+		fmt.Fprintf(b, "%-*s %-6s %11s %8s  %s  %s  %s  %s\n", lockWidth, l.label(lockWidth), printable.Text(l.Kind), units.Grouped(l.Contentions), units.Grouped(l.Handoffs),
+			units.Column(l.Blocked), units.Column(mean(l.Blocked, l.Contentions)), units.Column(l.BlockedMax), units.Column(l.HeldMax))
 		s.writeObjects(b, l)
 	}
 	writeRest(b, len(rows), top, "no thread was blocked", "lock class")
@@ -66,11 +67,11 @@ func (s Summary) writeObjects(b *strings.Builder, l *Lock) {
 	}
 	for i := range rows[:min(most, len(rows))] {
 		o := &rows[i]
-		fmt.Fprintf(b, "  %-*s %-6s %11s %8s  %s  %s\n", lockWidth-2, clip(o.label(), lockWidth-2), printable.Text(o.Kind), least+grouped(o.Contentions), "",
-			column(o.Blocked), column(mean(o.Blocked, o.Contentions)))
+		fmt.Fprintf(b, "  %-*s %-6s %11s %8s  %s  %s\n", lockWidth-2, clip(o.label(), lockWidth-2), printable.Text(o.Kind), least+units.Grouped(o.Contentions), "",
+			units.Column(o.Blocked), units.Column(mean(o.Blocked, o.Contentions)))
 	}
 	if more := len(rows) - most; more > 0 {
-		fmt.Fprintf(b, "  and %s of the class\n", grouped(int64(more))+" more")
+		fmt.Fprintf(b, "  and %s of the class\n", units.Grouped(int64(more))+" more")
 	}
 }
 
@@ -81,8 +82,8 @@ func (s Summary) writeWaits(b *strings.Builder) {
 	fmt.Fprintf(b, "\n%-*s %11s  %9s  %9s  %s\n", waitWidth, "WAITS BY KIND", "waits", "time", "mean", "most in")
 	for i := range s.Waits {
 		w := &s.Waits[i]
-		fmt.Fprintf(b, "%-*s %11s  %s  %s  %s\n", waitWidth, kindWords[kindNamed(w.Kind)], grouped(w.Count),
-			column(w.Time), column(mean(w.Time, w.Count)), siteText(w.Site, w.Entry, 40))
+		fmt.Fprintf(b, "%-*s %11s  %s  %s  %s\n", waitWidth, kindWords[kindNamed(w.Kind)], units.Grouped(w.Count),
+			units.Column(w.Time), units.Column(mean(w.Time, w.Count)), siteText(w.Site, w.Entry, 40))
 	}
 }
 
@@ -98,8 +99,8 @@ func (s Summary) writeObjectWaits(b *strings.Builder, top int) {
 	fmt.Fprintf(b, "\n%-*s %11s %9s  %9s  %9s\n", nameWidth, "CALLS OF OBJECT.WAIT", "waits", "", "waited", "mean")
 	for i := range rows[:min(top, len(rows))] {
 		l := &rows[i]
-		fmt.Fprintf(b, "%-*s %11s %9s  %s  %s\n", nameWidth, lockClass(l.Class, nameWidth), grouped(l.Waits), "",
-			column(l.Waited), column(mean(l.Waited, l.Waits)))
+		fmt.Fprintf(b, "%-*s %11s %9s  %s  %s\n", nameWidth, lockClass(l.Class, nameWidth), units.Grouped(l.Waits), "",
+			units.Column(l.Waited), units.Column(mean(l.Waited, l.Waits)))
 	}
 	writeRest(b, len(rows), top, "", "class")
 }
@@ -128,8 +129,8 @@ func (s Summary) writeThreads(b *strings.Builder, top int) {
 	}
 	fmt.Fprintf(b, "\n%-*s %11s %9s  %9s  %9s  %9s\n", nameWidth, "MOST BLOCKED THREADS", "times", "lifetime", "blocked", "mean", "waiting")
 	for _, t := range rows[:min(top, len(rows))] {
-		fmt.Fprintf(b, "%-*s %11s %9s  %s  %s  %s\n", nameWidth, threadName(t), grouped(t.Blocks), percent(t.Blocked, t.Time),
-			column(t.Blocked), column(mean(t.Blocked, t.Blocks)), column(t.Waited))
+		fmt.Fprintf(b, "%-*s %11s %9s  %s  %s  %s\n", nameWidth, threadName(t), units.Grouped(t.Blocks), percent(t.Blocked, t.Time),
+			units.Column(t.Blocked), units.Column(mean(t.Blocked, t.Blocks)), units.Column(t.Waited))
 	}
 	writeRest(b, len(rows), top, "", "thread")
 }
@@ -142,7 +143,7 @@ func (s Summary) writeLongest(b *strings.Builder, top int) {
 	fmt.Fprintf(b, "\n%-26s %9s  %-24s %s\n", "LONGEST BLOCKED", "blocked", "for", "in")
 	for i := range s.Longest[:min(top, longestRows, len(s.Longest))] {
 		l := &s.Longest[i]
-		fmt.Fprintf(b, "%-26s %s  %-24s %s\n", clip(l.Thread, 26), column(l.Time), clip(l.Name, 24), siteText(l.Function, l.Entry, 36))
+		fmt.Fprintf(b, "%-26s %s  %-24s %s\n", clip(l.Thread, 26), units.Column(l.Time), clip(l.Name, 24), siteText(l.Function, l.Entry, 36))
 		fmt.Fprintf(b, "  %s\n", clip(l.heldBy(), pageWidth-2))
 	}
 }
@@ -174,7 +175,7 @@ func writeRest(b *strings.Builder, rows, top int, none, what string) {
 	case rows == 0 && none != "":
 		fmt.Fprintf(b, "  %s\n", none)
 	case rows > top:
-		fmt.Fprintf(b, "  and %s\n", plural(int64(rows-top), "more "+what))
+		fmt.Fprintf(b, "  and %s\n", units.Plural(int64(rows-top), "more "+what))
 	}
 }
 
@@ -182,7 +183,7 @@ func threadName(t Thread) string {
 	if t.Threads < 2 {
 		return clip(t.Name, nameWidth)
 	}
-	times := fmt.Sprintf(" (%s threads)", grouped(int64(t.Threads)))
+	times := fmt.Sprintf(" (%s threads)", units.Grouped(int64(t.Threads)))
 	return clip(t.Name, nameWidth-len(times)) + times
 }
 

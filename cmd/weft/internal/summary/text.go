@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/units"
 	"github.com/weft-otel/weft/internal/printable"
 )
 
@@ -72,7 +73,7 @@ func writeSentence(b *strings.Builder, text string) {
 func (s Summary) writeHead(b *strings.Builder) {
 	if s.Windows == 0 && s.Aggregates > 0 {
 		fmt.Fprintf(b, "%s: %s of aggregated waits in %s; an agent in aggregated mode does not report threads\n", strings.Join(printable.Texts(s.Services), ", "),
-			human(s.End.Sub(s.Start)), plural(int64(s.Sessions), "session"))
+			units.Human(s.End.Sub(s.Start)), units.Plural(int64(s.Sessions), "session"))
 		return
 	}
 	if s.Windows == 0 {
@@ -87,12 +88,12 @@ func (s Summary) writeHead(b *strings.Builder) {
 	if s.FoldedThreads > 0 { // of which it is not known how many they are
 		with = " with spans"
 	}
-	fmt.Fprintf(b, "%s: %s, %s%s in %s of %s\n", strings.Join(printable.Texts(s.Services), ", "), human(s.End.Sub(s.Start)),
-		plural(int64(threads), "thread"), with, plural(int64(s.Windows), "window"), plural(int64(s.Sessions), "session"))
-	fmt.Fprintf(b, "%s, %s lost, %s missed; %s", plural(s.Events, "event"), grouped(s.EventsLost), grouped(s.EventsMissed),
-		plural(s.Spans, "span"))
+	fmt.Fprintf(b, "%s: %s, %s%s in %s of %s\n", strings.Join(printable.Texts(s.Services), ", "), units.Human(s.End.Sub(s.Start)),
+		units.Plural(int64(threads), "thread"), with, units.Plural(int64(s.Windows), "window"), units.Plural(int64(s.Sessions), "session"))
+	fmt.Fprintf(b, "%s, %s lost, %s missed; %s", units.Plural(s.Events, "event"), units.Grouped(s.EventsLost), units.Grouped(s.EventsMissed),
+		units.Plural(s.Spans, "span"))
 	if s.FoldedCount > 0 {
-		fmt.Fprintf(b, "; %s (%s) counted without a span", plural(s.FoldedCount, "short state"), human(s.FoldedTime))
+		fmt.Fprintf(b, "; %s (%s) counted without a span", units.Plural(s.FoldedCount, "short state"), units.Human(s.FoldedTime))
 	}
 	b.WriteString("\n")
 	s.writeThresholds(b)
@@ -141,7 +142,7 @@ func (s Summary) writeChain(b *strings.Builder) {
 	if i := slices.IndexFunc(s.Locks, func(l Lock) bool { return l.Class == c.Class }); i >= 0 {
 		label = s.Locks[i].label(60)
 	}
-	fmt.Fprintf(b, "  %s of %s in %s\n", plural(c.Length, "handoff"), label, human(c.Time))
+	fmt.Fprintf(b, "  %s of %s in %s\n", units.Plural(c.Length, "handoff"), label, units.Human(c.Time))
 	writeWrapped(b, c.Threads)
 	fmt.Fprintf(b, "  trace %s, window from %s\n", c.TraceID, c.At.UTC().Format("15:04:05.000 UTC"))
 }
