@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"github.com/weft-otel/weft/internal/viewapi"
 )
@@ -53,7 +54,7 @@ func (c *Client) Info(ctx context.Context) (viewapi.Info, error) {
 
 // Changes waits until the store is newer than a version, or for some seconds.
 func (c *Client) Changes(ctx context.Context, since uint64) (viewapi.Change, error) {
-	return get[viewapi.Change](ctx, c, "changes", Query{"since": {fmt.Sprint(since)}})
+	return get[viewapi.Change](ctx, c, "changes", Query{"since": {strconv.FormatUint(since, 10)}})
 }
 
 // Session returns the state of a session.
@@ -96,9 +97,14 @@ func (c *Client) Incidents(ctx context.Context, id string, q Query) (viewapi.Inc
 	return of[viewapi.Incidents](ctx, c, id, "incidents", q)
 }
 
+// Interval returns the interval of a thread at a time.
+func (c *Client) Interval(ctx context.Context, id string, thread uint64, at int64) (viewapi.Interval, error) {
+	return of[viewapi.Interval](ctx, c, id, "interval", Query{"thread": {strconv.FormatUint(thread, 10)}, "at": {strconv.FormatInt(at, 10)}})
+}
+
 // Stack returns a stack.
 func (c *Client) Stack(ctx context.Context, id string, stack uint32) (viewapi.Stack, error) {
-	return of[viewapi.Stack](ctx, c, id, "stack", Query{"id": {fmt.Sprint(stack)}})
+	return of[viewapi.Stack](ctx, c, id, "stack", Query{"id": {strconv.FormatUint(uint64(stack), 10)}})
 }
 
 // of requests an answer about a session.
@@ -113,7 +119,8 @@ func get[T any](ctx context.Context, c *Client, path string, q Query) (out T, _ 
 	if err != nil {
 		return out, err
 	}
-	return out, c.do(req, &out)
+	err = c.do(req, &out)
+	return out, err
 }
 
 // do sends a request, and decodes its answer.
