@@ -80,6 +80,7 @@ func Grouped(n int64) string {
 	return sign + text
 }
 
+// Plural formats a number of things: "1 thread", "2 classes".
 func Plural(n int64, what string) string {
 	switch {
 	case n == 1:
