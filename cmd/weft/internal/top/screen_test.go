@@ -147,3 +147,12 @@ func TestTheCursorStaysOnItsRow(t *testing.T) {
 	press(m, "down", "enter")
 	assert.Nil(t, m.pane)
 }
+
+func TestAPausedScreenStays(t *testing.T) {
+	m := still(t, exchange(), 120, 14)
+	press(m, "p")
+	m.Update(tickMsg(m.clock()))
+	assert.False(t, m.busy, "nothing is requested")
+	press(m, "p")
+	assert.True(t, m.busy)
+}

@@ -53,14 +53,17 @@ func Run(ctx context.Context, c *page.Client, session string, opts Options) erro
 	if os.Getenv("TERM") == "dumb" {
 		return once(ctx, c, session, opts, dumbWidth)
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	requests, cancel := context.WithCancel(ctx)
 	defer cancel()
-	settings := []tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(opts.In), tea.WithOutput(opts.Out)}
+	settings := []tea.ProgramOption{tea.WithInput(opts.In), tea.WithOutput(opts.Out)}
 	if os.Getenv("NO_COLOR") != "" { // any value, see no-color.org
 		settings = append(settings, tea.WithColorProfile(colorprofile.ASCII))
 	}
-	_, err := tea.NewProgram(newModel(ctx, c, session, opts), settings...).Run()
-	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
+	program := tea.NewProgram(newModel(requests, c, session, opts), settings...)
+	// With tea.WithContext, the program would not wait for its reader of keys, which then races with what restores the terminal.
+	defer context.AfterFunc(ctx, program.Quit)()
+	_, err := program.Run()
+	if errors.Is(err, tea.ErrInterrupted) {
 		return nil
 	}
 	return err
