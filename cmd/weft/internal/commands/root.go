@@ -114,7 +114,7 @@ func Root(p *Program) *cobra.Command {
 			root.AddCommand(cmd)
 		}
 	}
-	add(groupJVM, p.list(), p.record(), p.run(), p.attach(), p.detach(), p.control())
+	add(groupJVM, p.list(), p.top(), p.record(), p.run(), p.attach(), p.detach(), p.control())
 	add(groupFile, p.view(), p.summary(), p.why(), p.convert())
 	root.AddCommand(p.version())
 	return root
