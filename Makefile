@@ -67,8 +67,9 @@ test: ## run everything that CI checks, from generated files to real JVMs
 	scripts/retry.sh $(GO) list -deps -test ./... >/dev/null
 	scripts/retry.sh $(GO) list -modfile=tools/go.mod -deps tool >/dev/null
 	scripts/retry.sh $(GO) list -C tools/release -deps -test ./... >/dev/null
+	scripts/retry.sh $(GO) list -C tools/k8s -deps -test ./... >/dev/null
 	scripts/generated.sh $(MAKE) --no-print-directory generate
-	$(MAKE) --no-print-directory --output-sync=target -j2 e2e jvmtest lint unittest fuzz-briefly agenttest build-full releasetest
+	$(MAKE) --no-print-directory --output-sync=target -j2 e2e jvmtest lint unittest fuzz-briefly agenttest build-full releasetest k8stest
 
 .PHONY: unittest
 unittest:
@@ -87,6 +88,23 @@ agenttest:
 .PHONY: jvmtest
 jvmtest: build build/weft-otel.jar dist
 	$(MAKE) -C agent jvmtest disttest
+
+# The tests read files of other modules, which go's cache of results does not see.
+.PHONY: k8stest
+k8stest: build-full ## check the Helm chart and the Kustomize example, and run the collectors with their configurations
+	scripts/retry.sh $(GO) mod download -C tools/apiserver k8s.io/kubernetes
+	scripts/retry.sh $(GO) list -C tools/k8s -deps -test ./... >/dev/null
+	$(GO) test -C tools/k8s -count=1 ./...
+
+.PHONY: k8s-apiserver
+k8s-apiserver: build/kube-apiserver build/etcd ## apply all manifests to a real API server (its first build takes minutes)
+	scripts/retry.sh $(GO) list -C tools/k8s -deps -test ./... >/dev/null
+	$(GO) test -C tools/k8s -count=1 -run TestServer -v ./... -apiserver
+
+.PHONY: chart
+chart: ## package the Helm chart into build/
+	cd tools/k8s && ../../scripts/retry.sh $(GO) build -o ../../build/helm helm.sh/helm/v4/cmd/helm
+	build/helm package deploy/helm/weft --destination build
 
 .PHONY: check
 check: ## the inner loop: format, vet, unit tests of Go and C
@@ -107,6 +125,7 @@ lint: $(LINT) $(VALE) web/node_modules/.installed ## lint Go, C, the page and al
 	$(LINT) run ./...
 	$(GO) -C tools/release mod tidy -diff
 	cd tools/release && ../../$(LINT) run --config=../../.golangci.yml ./...
+	cd tools/k8s && ../../$(LINT) run ./...
 	$(VALE) --output=line $$(scripts/prose.sh)
 	$(MAKE) -C agent lint
 	cd web && npm --silent run check
@@ -274,6 +293,12 @@ $(PROGRAMS): build/%: always
 
 build/jaeger: tools/jaeger/go.mod
 	scripts/retry.sh $(GO) build -modfile=$< -o $@ github.com/jaegertracing/jaeger/cmd/jaeger
+
+build/kube-apiserver: tools/apiserver/go.mod
+	scripts/retry.sh $(GO) build -modfile=$< -o $@ k8s.io/kubernetes/cmd/kube-apiserver
+
+build/etcd: tools/apiserver/go.mod
+	scripts/retry.sh $(GO) build -modfile=$< -o $@ go.etcd.io/etcd/server/v3
 
 $(LINT): tools/lint/go.mod
 	scripts/retry.sh $(GO) build -modfile=$< -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint

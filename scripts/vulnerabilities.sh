@@ -46,7 +46,7 @@ for dir in . build/collector-full; do
     [ -f "$dir/go.mod" ] || continue
     govulncheck -C "$dir" ./... || { echo "vulnerabilities: in $dir:" >&2 && cat "$out" >&2 && status=1; }
 done
-for dir in tools tools/lint tools/vale; do
+for dir in tools tools/k8s tools/lint tools/vale; do
     govulncheck -C "$dir" -format text tool || { echo "vulnerabilities: in $dir, which is not shipped:" && grep -E '^Vulnerability|^ +(Found|Fixed) in' "$out" || cat "$out"; }
 done
 
