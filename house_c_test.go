@@ -102,3 +102,26 @@ func cycleIn(arrows map[string][]string) []string {
 	}
 	return nil
 }
+
+// The agent and the collector's configurations may read the same environment.
+func TestVariablesOfAgentAndConfigurationsDiffer(t *testing.T) {
+	keys := regexp.MustCompile(`(?m)^ {4}\{"([a-z-]+)", &WEFT_`).FindAllStringSubmatch(agentFiles(t)["options/options.c"], -1)
+	require.Greater(t, len(keys), 40, "options of the agent")
+	options := map[string]bool{}
+	for _, key := range keys {
+		options["WEFT_"+strings.ToUpper(strings.ReplaceAll(key[1], "-", "_"))] = true
+	}
+	shared := map[string]bool{}
+	paths, err := filepath.Glob("config/*.yaml")
+	require.NoError(t, err)
+	for _, p := range paths {
+		text, err := os.ReadFile(p)
+		require.NoError(t, err)
+		for _, match := range regexp.MustCompile(`env:(WEFT_[A-Z_]+)`).FindAllStringSubmatch(string(text), -1) {
+			if options[match[1]] {
+				shared[match[1]] = true
+			}
+		}
+	}
+	assert.Equal(t, map[string]bool{"WEFT_ENDPOINT": true}, shared, "where agents connect is the same for both")
+}

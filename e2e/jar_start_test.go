@@ -111,7 +111,7 @@ func (p *process) libraries(t *testing.T) (found []string) {
 // notes returns what weft attach says about a process.
 func (p *process) notes(t *testing.T, options ...string) string {
 	t.Helper()
-	out, err := exec.Command(built("weft"), append([]string{"attach", strconv.Itoa(p.cmd.Process.Pid)}, options...)...).CombinedOutput()
+	out, err := exec.Command(built("weft"), append([]string{"attach", "-v", strconv.Itoa(p.cmd.Process.Pid)}, options...)...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return string(out)
 }
@@ -155,8 +155,8 @@ func (j jdk) restricted() []string {
 
 const (
 	nativeAccess = "--enable-native-access=ALL-UNNAMED"
-	startedByJar = "# weft-otel.jar has started the agent"
-	ignored      = "# WEFT_* variables have no effect"
+	startedByJar = "weft-otel.jar has started the agent"
+	ignored      = "WEFT_* variables have no effect"
 	dynamic      = "A JVM TI agent has been loaded dynamically" // by weft attach
 )
 

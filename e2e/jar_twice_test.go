@@ -60,7 +60,7 @@ func (w twice) run(t *testing.T, j jdk, programs string, jars []string) {
 	s.jar = "" // not on the class path
 	p := s.run(t, programs, c.endpoint, arguments...)
 	attach := func(options ...string) string {
-		command := append([]string{"attach", "--agent", files[w.attached], strconv.Itoa(p.cmd.Process.Pid)}, options...)
+		command := append([]string{"attach", "-v", "--agent", files[w.attached], strconv.Itoa(p.cmd.Process.Pid)}, options...)
 		out, err := exec.Command(built("weft"), command...).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		return string(out)
@@ -88,7 +88,7 @@ func (w twice) run(t *testing.T, j jdk, programs string, jars []string) {
 		notes := attach()
 		assert.Contains(t, notes, w.note)
 		assert.Contains(t, notes, "wait-depth=5")
-		assert.Contains(t, notes, "# weft-otel.jar reports the current spans")
+		assert.Contains(t, notes, "weft-otel.jar reports the current spans")
 		assert.NotContains(t, notes, "OTEP 4947", "a copy counts as another library")
 	})
 	require.Zero(t, p.wait(t))

@@ -71,7 +71,7 @@ final class Library {
         return owners.contains(uid(path, LinkOption.NOFOLLOW_LINKS)) && owners.contains(uid(path)) && (mode(path) & OTHERS_WRITE) == 0;
     }
 
-    /** Returns the folders in which the jar may be. OpenTelemetry's Java agent does not tell its extensions where they are. */
+    /** Returns the folders in which the jar may be. OpenTelemetry's Java agent hides the paths of its extensions. */
     private static List<Path> folders() {
         List<Path> folders = new ArrayList<>();
         CodeSource source = Library.class.getProtectionDomain().getCodeSource();
@@ -118,7 +118,7 @@ final class Library {
         }
     }
 
-    /** Returns whether nobody else can rename a folder of this user in that one. */
+    /** Returns whether no other user can rename a folder of this user in that one. */
     private static boolean isPrivate(Path folder) throws IOException {
         int mode = mode(folder);
         return List.of(ROOT, uid(Path.of("/proc/self"))).contains(uid(folder)) && ((mode & GROUP_OR_OTHERS_WRITE) == 0 || (mode & STICKY) != 0);
