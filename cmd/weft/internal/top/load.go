@@ -24,6 +24,14 @@ type want struct {
 	order  string
 }
 
+// sorted adds the order to a request.
+func (w want) sorted(q page.Query) {
+	if w.sort != "" {
+		q.Set("sort", w.sort)
+		q.Set("order", w.order)
+	}
+}
+
 // snapshot is what one refresh returned.
 type snapshot struct {
 	info      viewapi.Info
@@ -81,11 +89,14 @@ func load(ctx context.Context, c *page.Client, id string, s snapshot, w want, no
 
 // parts requests the answer, the threads that wait, and the table of the tab.
 func (s *snapshot) parts(ctx context.Context, c *page.Client, id string, w want) {
-	idle := page.Query{"limit": {"200"}}
+	waiting := page.Query{"limit": {"200"}}
 	if w.idle {
-		idle.Set("idle", "true")
+		waiting.Set("idle", "true")
 	}
-	part(ctx, s, &s.waiting, c.Waiting, id, idle)
+	if w.tab == nowTab {
+		w.sorted(waiting)
+	}
+	part(ctx, s, &s.waiting, c.Waiting, id, waiting)
 	if w.tab == incidentsTab {
 		part(ctx, s, &s.incidents, c.Incidents, id, page.Query{})
 	}
@@ -94,10 +105,7 @@ func (s *snapshot) parts(ctx context.Context, c *page.Client, id string, w want)
 	}
 	part(ctx, s, &s.answer, c.Answer, id, s.ranged())
 	table := s.ranged()
-	if w.sort != "" {
-		table.Set("sort", w.sort)
-		table.Set("order", w.order)
-	}
+	w.sorted(table)
 	switch w.tab {
 	case waitsTab:
 		table.Set("kind", w.kind)

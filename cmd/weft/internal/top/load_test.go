@@ -31,11 +31,11 @@ import (
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 
-// served is the page over the session of threadtest.ReportAndMatchers. It answers waiting itself, and the rest by the real server.
+// served is the page over the session of threadtest.ReportAndMatchers. It can answer waiting itself, and the rest by the real server.
 type served struct {
 	page    http.Handler
 	session string
-	waiting viewapi.Waiting
+	waiting *viewapi.Waiting              // nil: the real answer
 	broken  atomic.Pointer[string]        // part of the paths that fail
 	under   atomic.Int32                  // requests under way
 	most    atomic.Int32                  // at once
@@ -56,7 +56,7 @@ func (s *served) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `{"error": "too many concurrent requests; try again"}`, http.StatusServiceUnavailable)
 		return
 	}
-	if strings.HasSuffix(r.URL.Path, "/waiting") {
+	if s.waiting != nil && strings.HasSuffix(r.URL.Path, "/waiting") {
 		_ = json.NewEncoder(w).Encode(s.waiting)
 		return
 	}
@@ -85,7 +85,8 @@ func serve(t *testing.T, live bool) *served {
 	}
 	view := server.New(st, server.Config{})
 	t.Cleanup(view.Close)
-	return &served{page: view.Handler(), session: hex.EncodeToString(id[:]), waiting: exchange().waiting}
+	waiting := exchange().waiting
+	return &served{page: view.Handler(), session: hex.EncodeToString(id[:]), waiting: &waiting}
 }
 
 // run sends the requests of commands, until there are none. Ticks are left out.
@@ -109,7 +110,10 @@ func (s *served) model() *model {
 
 // TestEveryTableLoads opens each table in each order: the server knows the fields.
 func TestEveryTableLoads(t *testing.T) {
-	m := serve(t, false).model()
+	f := serve(t, true)
+	f.waiting = nil
+	m := f.model()
+	m.idle = true
 	run(m, m.next())
 	assert.Contains(t, shown(m), "OrderBook.lock cost")
 	assert.Contains(t, shown(m), "report held it")

@@ -21,14 +21,14 @@ var kinds = [...]string{"blocked", "waited", "reenter", "parked", "joined", "sle
 // tabColumns are the columns of each tab. Each has a cell in each row of rows.go.
 var tabColumns = [tabCount][]column{
 	nowTab: {
-		{head: "thread", least: 12, most: 32},
-		{head: "state", least: 10, most: 10, drop: 3},
-		{head: "for", right: true, least: 9},
-		{head: "what", least: 14, most: 28},
-		{head: "held by", least: 10, most: 24},
-		{head: "doing", prose: true, least: 16, most: 36, drop: 1},
-		{head: "where", least: 14, most: 26, drop: 5},
-		{head: "method", least: 16, most: 36, drop: 4},
+		{head: "thread", field: "thread.name", least: 12, most: 32},
+		{head: "state", field: "state", least: 10, most: 10, drop: 3},
+		{head: "for", field: "time", right: true, least: 9},
+		{head: "what", field: "object", least: 14, most: 28},
+		{head: "held by", field: "holder.name", least: 10, most: 24},
+		{head: "doing", field: "doing", prose: true, least: 16, most: 36, drop: 1},
+		{head: "where", field: "line", least: 14, most: 26, drop: 5},
+		{head: "method", field: "method", least: 16, most: 36, drop: 4},
 	},
 	waitsTab: {
 		{head: "method", field: "method", least: 12, most: 44},
