@@ -221,6 +221,10 @@ func TestOnce(t *testing.T) {
 			assert.NotContains(t, out.String(), "\x1b")
 		}
 	}
+	var out bytes.Buffer
+	require.NoError(t, Print(t.Context(), page.Of(f), f.session, Options{Out: &out, Window: time.Second, Title: "orders"}, 100))
+	assert.Contains(t, out.String(), "orders  PID 4711")
+	assert.Contains(t, out.String(), "Last 1 s: ")
 	unknown := strings.Repeat("f", 32)
 	assert.ErrorContains(t, Once(t.Context(), page.Of(f), unknown, &bytes.Buffer{}, 80), "not found")
 }

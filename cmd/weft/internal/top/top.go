@@ -51,7 +51,7 @@ func (o Options) withDefaults() Options {
 func Run(ctx context.Context, c *page.Client, session string, opts Options) error {
 	opts = opts.withDefaults()
 	if os.Getenv("TERM") == "dumb" {
-		return once(ctx, c, session, opts, dumbWidth)
+		return Print(ctx, c, session, opts, dumbWidth)
 	}
 	requests, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -71,15 +71,17 @@ func Run(ctx context.Context, c *page.Client, session string, opts Options) erro
 
 const dumbWidth = 80
 
-// maxOnce is how many rows of each table Once prints.
+// maxOnce is how many rows of each table Print prints.
 const maxOnce = 40
 
-// Once prints one screen as text: the answer, the threads that wait now, and the methods and locks that cost the most.
+// Once is Print over the last 10 s.
 func Once(ctx context.Context, c *page.Client, session string, w io.Writer, width int) error {
-	return once(ctx, c, session, Options{Out: w}.withDefaults(), width)
+	return Print(ctx, c, session, Options{Out: w}, width)
 }
 
-func once(ctx context.Context, c *page.Client, session string, opts Options, width int) error {
+// Print prints one screen as text: the answer, the threads that wait now, and the methods and locks that cost the most within opts.Window.
+func Print(ctx context.Context, c *page.Client, session string, opts Options, width int) error {
+	opts = opts.withDefaults()
 	m := newModel(ctx, c, session, opts)
 	m.paint, m.width, m.height, m.touched = false, max(1, width), maxOnce, true
 	var b strings.Builder
@@ -115,7 +117,7 @@ func once(ctx context.Context, c *page.Client, session string, opts Options, wid
 	return err
 }
 
-// onceTitles are the titles of the tables that Once prints.
+// onceTitles are the titles of the tables that Print prints.
 var onceTitles = [tabCount]string{nowTab: "THREADS THAT WAIT NOW", waitsTab: "METHODS THAT WERE BLOCKED", locksTab: "LOCKS"}
 
 func writeLine(b *strings.Builder, line string) { b.WriteString(strings.TrimRight(line, " ") + "\n") }
