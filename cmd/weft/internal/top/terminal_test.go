@@ -73,6 +73,13 @@ func (term *terminal) shown() string {
 	return ansi.Strip(term.screen.String())
 }
 
+// written returns what was written to the terminal.
+func (term *terminal) written() string {
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	return term.raw.String()
+}
+
 func (term *terminal) waitFor(text string) {
 	term.t.Helper()
 	require.Eventually(term.t, func() bool { return strings.Contains(term.shown(), text) }, 20*time.Second, 5*time.Millisecond,
@@ -135,7 +142,7 @@ func TestTheScreenInATerminal(t *testing.T) {
 	term.keys("q")
 	require.NoError(t, <-done)
 	term.restored()
-	assert.Contains(t, term.raw.String(), "\x1b[33m", "blocked threads are colored")
+	assert.Contains(t, term.written(), "\x1b[33m", "blocked threads are colored")
 }
 
 func TestTheTerminalIsRestoredWhenTheContextEnds(t *testing.T) {
@@ -148,6 +155,6 @@ func TestTheTerminalIsRestoredWhenTheContextEnds(t *testing.T) {
 	cancel()
 	require.NoError(t, <-done)
 	term.restored()
-	assert.NotContains(t, term.raw.String(), "\x1b[33m")
-	assert.NotRegexp(t, "\x1b\\[[0-9;]*3[0-7]", term.raw.String(), "NO_COLOR leaves styles only")
+	assert.NotContains(t, term.written(), "\x1b[33m")
+	assert.NotRegexp(t, "\x1b\\[[0-9;]*3[0-7]", term.written(), "NO_COLOR leaves styles only")
 }
