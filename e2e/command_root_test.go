@@ -79,7 +79,7 @@ func librariesOf(t *testing.T, home string) (paths []string) {
 	programs = append(programs, home+"/lib/server/libjvm.so", home+"/bin/java")
 	out, _ := exec.Command("ldd", programs...).Output() // some of its libraries, for fonts and sound, may lack theirs
 	for line := range bytes.Lines(out) {
-		for _, word := range strings.Fields(string(line)) {
+		for word := range strings.FieldsSeq(string(line)) {
 			if !strings.HasPrefix(word, "/") || strings.HasPrefix(word, home) || strings.HasSuffix(word, ":") || strings.Contains(word, "/libX") {
 				continue
 			}

@@ -41,7 +41,9 @@ type Recording struct {
 }
 
 // CreateRecording creates an empty file, with the rights of the JVM's user.
-func CreateRecording(ctx context.Context, pid int) (*Recording, error) { return createRecording(ctx, pid) }
+func CreateRecording(ctx context.Context, pid int) (*Recording, error) {
+	return createRecording(ctx, pid)
+}
 
 // Unlink removes the name, once the agent has opened the file: nothing stays if this program is killed.
 func (r *Recording) Unlink() { r.once.Do(r.remove) }

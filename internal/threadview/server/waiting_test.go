@@ -57,19 +57,20 @@ func nameThreads(h *threadtest.History, sym *symbols.Table, text string) {
 
 // row returns a row of a table as a line, with times in nanoseconds.
 func row(r *viewapi.WaitingRow) string {
-	s := fmt.Sprintf("%s %s %s since %d for %d", r.Thread.Name, jvmthread.State(r.State), r.Wait, r.Since, r.Time)
+	var s strings.Builder
+	fmt.Fprintf(&s, "%s %s %s since %d for %d", r.Thread.Name, jvmthread.State(r.State), r.Wait, r.Since, r.Time)
 	for _, part := range []struct{ name, text string }{{"object", r.Object}, {"in", r.Method}, {"at", r.Line}, {"doing", r.Doing}} {
 		if part.text != "" {
-			s += ", " + part.name + " " + part.text
+			s.WriteString(", " + part.name + " " + part.text)
 		}
 	}
 	if r.Holder != nil {
-		s += ", held by " + r.Holder.Name
+		s.WriteString(", held by " + r.Holder.Name)
 	}
 	if r.Deadlock != "" {
-		s += ", deadlocked"
+		s.WriteString(", deadlocked")
 	}
-	return s
+	return s.String()
 }
 
 func rows(w *viewapi.Waiting) (all []string) {

@@ -19,6 +19,7 @@ import (
 // Each file has events and queries, each of which is followed by its answer.
 func TestWhy(t *testing.T) {
 	golden.Each(t, "testdata/why/*.txt", func(t *testing.T, file string) {
+		t.Helper()
 		names, bodies := golden.Read(t, file)
 		f := historyOf(t, bodies["events"], 3*time.Second)
 		for i, name := range names {
@@ -56,7 +57,8 @@ func whyText(w *viewapi.Why) string {
 		}
 		where(s.Method, s.Line)
 		b.WriteString("\n")
-		for _, wait := range s.Waits {
+		for k := range s.Waits {
+			wait := &s.Waits[k]
 			fmt.Fprintf(&b, "  while %s waited: %s, %s %q %s", wait.Thread.Name, wait.Title, wait.Wait, wait.Object, wait.Lock.Class)
 			where(wait.Method, wait.Line)
 			if wait.Holder != nil {

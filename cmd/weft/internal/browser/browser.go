@@ -6,6 +6,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -42,7 +43,7 @@ func command(system string, getenv func(string) string) (name string, args []str
 		return name, nil, nil
 	}
 	if getenv("DISPLAY") == "" && getenv("WAYLAND_DISPLAY") == "" {
-		return "", nil, fmt.Errorf("no browser: there is no desktop here")
+		return "", nil, errors.New("no browser: there is no desktop here")
 	}
 	return "xdg-open", nil, nil
 }

@@ -73,7 +73,7 @@ func addAgentFlags(flags *pflag.FlagSet, loads bool) *agentFlags {
 func (p *Program) attach() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "attach [flags] PID|NAME... [KEY=VALUE...]", Short: "Load the agent, or change its options", Long: attachLong, Example: attachExample,
-		Args: atLeast(1, noJVM), ValidArgsFunction: completeJVMs,
+		Args: needsOne(noJVM), ValidArgsFunction: completeJVMs,
 	}
 	f := addAgentFlags(cmd.Flags(), true)
 	noWait := cmd.Flags().Bool("no-wait", false, "do not wait until the agent is connected")
@@ -91,7 +91,7 @@ func (p *Program) attach() *cobra.Command {
 
 func (p *Program) detach() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "detach [flags] PID|NAME...", Short: "Stop the agent", Long: detachLong, Args: atLeast(1, noJVM), ValidArgsFunction: completeJVMs,
+		Use: "detach [flags] PID|NAME...", Short: "Stop the agent", Long: detachLong, Args: needsOne(noJVM), ValidArgsFunction: completeJVMs,
 	}
 	f := addAgentFlags(cmd.Flags(), false)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -108,7 +108,7 @@ func (p *Program) detach() *cobra.Command {
 func (p *Program) control() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "control [flags] PID|NAME... [KEY=VALUE...]", Short: "Print or change the options of the agent", Long: controlLong, Example: controlExample,
-		Args: atLeast(1, noJVM), ValidArgsFunction: completeJVMs,
+		Args: needsOne(noJVM), ValidArgsFunction: completeJVMs,
 	}
 	f := addAgentFlags(cmd.Flags(), false)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

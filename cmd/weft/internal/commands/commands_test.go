@@ -35,7 +35,7 @@ func TestErrorsNameTheRemedy(t *testing.T) {
 		want string
 	}{
 		{"unknown command", []string{"overview"}, exitUsage, `weft: unknown command "overview"`},
-		{"misspelled command", []string{"sumary"}, exitUsage, `weft: unknown command "sumary": did you mean summary?`},
+		{"misspelled command", []string{"atach"}, exitUsage, `weft: unknown command "atach": did you mean attach`},
 		{"missing file", []string{"shop.jfr"}, exitUsage, `weft: shop.jfr: no such command or file`},
 		{"no file", []string{"summary"}, exitUsage, "summary: no file given: want traces such as spans.json, a recording, or - for standard input"},
 		{"unknown flag", []string{"summary", "--topp", "3", "x"}, exitUsage, "summary: unknown flag: --topp"},

@@ -5,6 +5,7 @@ package commands
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -62,7 +63,7 @@ func (*positive) Type() string { return "duration" }
 func (d *positive) Set(text string) error {
 	got, err := time.ParseDuration(text)
 	if err != nil || got <= 0 {
-		return fmt.Errorf("want a duration above zero, such as 10s")
+		return errors.New("want a duration above zero, such as 10s")
 	}
 	*d = positive(got)
 	return nil
@@ -106,16 +107,10 @@ func (s *size) Set(text string) error {
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || n < 1 || n > most/factor {
-		return fmt.Errorf("want a number of bytes such as 512m or 2g")
+		return errors.New("want a number of bytes such as 512m or 2g")
 	}
 	*s = size(n * factor)
 	return nil
-}
-
-func sizeFlag(flags *pflag.FlagSet, name string, normally int64, what string) *int64 {
-	s := size(normally)
-	flags.Var(&s, name, what)
-	return (*int64)(&s)
 }
 
 // agentOptions are the words KEY=VALUE of a command line, with commas or spaces between them, as after -agentpath.
@@ -134,10 +129,10 @@ func agentOptions(words []string) (options []string, _ error) {
 	return options, nil
 }
 
-// atLeast requires arguments.
-func atLeast(n int, missing string) cobra.PositionalArgs {
+// needsOne requires an argument.
+func needsOne(missing string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) < n {
+		if len(args) == 0 {
 			return usagef("%s", missing)
 		}
 		return nil

@@ -41,12 +41,12 @@ func match(ctx context.Context, word string) (found []attach.JVM, _ error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, jvm := range all {
+	for i := range all {
 		switch {
-		case isPID && jvm.PID == pid:
-			return []attach.JVM{jvm}, nil
-		case !isPID && strings.Contains(strings.ToLower(jvm.MainClass), strings.ToLower(word)):
-			found = append(found, jvm)
+		case isPID && all[i].PID == pid:
+			return all[i : i+1], nil
+		case !isPID && strings.Contains(strings.ToLower(all[i].MainClass), strings.ToLower(word)):
+			found = append(found, all[i])
 		}
 	}
 	switch {
@@ -64,12 +64,12 @@ func match(ctx context.Context, word string) (found []attach.JVM, _ error) {
 func names(list []attach.JVM) string {
 	const most = 8
 	var words []string
-	for i, jvm := range list {
+	for i := range list {
 		if i == most {
 			words = append(words, fmt.Sprintf("%d more", len(list)-most))
 			break
 		}
-		words = append(words, printable.Text(title(&jvm)))
+		words = append(words, printable.Text(title(&list[i])))
 	}
 	return strings.Join(words, ", ")
 }
@@ -88,8 +88,8 @@ func completeJVMs(cmd *cobra.Command, args []string, _ string) (words []cobra.Co
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	all, _ := attach.List(cmd.Context()) // no completions, then
-	for _, jvm := range all {
-		words = append(words, cobra.CompletionWithDesc(strconv.Itoa(jvm.PID), printable.Text(jvm.MainClass)))
+	for i := range all {
+		words = append(words, cobra.CompletionWithDesc(strconv.Itoa(all[i].PID), printable.Text(all[i].MainClass)))
 	}
 	return words, cobra.ShellCompDirectiveNoFileComp
 }

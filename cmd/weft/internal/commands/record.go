@@ -53,7 +53,7 @@ func (p *Program) record() *cobra.Command {
 	o := recordOptions{maxBytes: defaultRecording}
 	cmd := &cobra.Command{
 		Use: "record [flags] PID|NAME [KEY=VALUE...]", Short: "Record a JVM, and print what costs the most", Long: recordLong, Example: recordExample,
-		Args: atLeast(1, noJVM), ValidArgsFunction: completeJVMs,
+		Args: needsOne(noJVM), ValidArgsFunction: completeJVMs,
 	}
 	flags := cmd.Flags()
 	duration := durationFlag(flags, "duration", "d", 30*time.Second, "how long to record")
@@ -161,7 +161,7 @@ func fileName(jvm *attach.JVM) string {
 		name = name[dot:]
 	}
 	for i, c := range name {
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_') {
+		if !isWord(rune(c)) {
 			name[i] = '_'
 		}
 	}
@@ -170,6 +170,11 @@ func fileName(jvm *attach.JVM) string {
 		return "jvm-" + strconv.Itoa(jvm.PID)
 	}
 	return string(name[:min(len(name), most)])
+}
+
+// isWord reports whether a character is safe in names of files and in shells.
+func isWord(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_'
 }
 
 // lastWord is where the simple name of a class begins, or 0 for the name of a jar.

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package commands answers: what does a command line of weft ask for? Each command is a file: its flags and help, and the steps that it takes
+// Package commands answers: what does a command line of weft do? Each command is a file: its flags and help, and the steps that it takes
 // with the packages that do the work.
 package commands
 
@@ -33,7 +33,7 @@ type Program struct {
 	Out     io.Writer // results
 	Err     io.Writer // errors, progress and notes
 
-	rawOut, rawErr io.Writer // without escaping: for what is no text from a JVM or a file
+	rawOut, rawErr io.Writer // without escaping: never for text from a JVM or a file
 }
 
 const rootLong = `weft shows why the threads of a JVM wait, who is in the way, and what it would be worth to fix it.
@@ -128,7 +128,7 @@ func unknown(cmd *cobra.Command, name string) error {
 		text += ": did you mean " + strings.Join(similar, " or ") + "?"
 	}
 	if strings.ContainsAny(name, "./") {
-		text = fmt.Sprintf("%s: no such command or file", name)
+		text = name + ": no such command or file"
 	}
 	return usagef("%s", text)
 }

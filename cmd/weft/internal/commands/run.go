@@ -213,9 +213,7 @@ func recordings(pattern string, direct bool, since time.Time) (files []string) {
 
 // quoted is a file name for a shell.
 func quoted(name string) string {
-	if strings.ContainsFunc(name, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./+:@", r))
-	}) {
+	if strings.ContainsFunc(name, func(r rune) bool { return !isWord(r) && !strings.ContainsRune("./+:@", r) }) {
 		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 	}
 	return name

@@ -58,7 +58,7 @@ func (p *Program) summary() *cobra.Command {
 	o := summaryOptions{unpacked: recording.DefaultMaxUnpacked}
 	cmd := &cobra.Command{
 		Use: "summary [flags] FILE...", Short: "Print where threads lost time", Long: summaryLong, Example: summaryExample,
-		Args: atLeast(1, "no file given: want traces such as spans.json, a recording, or - for standard input"),
+		Args: needsOne("no file given: want traces such as spans.json, a recording, or - for standard input"),
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&o.top, "top", 10, "show at most this many rows per table")

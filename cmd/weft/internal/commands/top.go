@@ -42,7 +42,7 @@ func (p *Program) top() *cobra.Command {
 	o := liveOptions{maxBytes: topHistory}
 	cmd := &cobra.Command{
 		Use: "top [flags] PID|NAME [KEY=VALUE...]", Short: "Show live who waits for what, and who is in the way", Long: topLong, Example: topExample,
-		Args: atLeast(1, noJVM), ValidArgsFunction: completeJVMs,
+		Args: needsOne(noJVM), ValidArgsFunction: completeJVMs,
 	}
 	flags := cmd.Flags()
 	once := flags.Bool("once", false, "print one screen as text")
@@ -66,7 +66,7 @@ func (p *Program) top() *cobra.Command {
 		client := page.Of(l.page.Handler())
 		if *once || *shown == formatJSON || !isTerminal(p.rawOut) {
 			p.waitFor(ctx, l.jvm.PID, *window)
-			return p.screen(context.WithoutCancel(ctx), client, l.session, *shown)
+			return p.screen(context.WithoutCancel(ctx), client, l, *window, *shown)
 		}
 		return top.Run(ctx, client, l.session, top.Options{
 			Title: title(&l.jvm), In: p.In, Out: p.rawOut, Interval: *interval, Window: *window, Notes: l.notes,
@@ -76,9 +76,10 @@ func (p *Program) top() *cobra.Command {
 }
 
 // screen prints what top would show.
-func (p *Program) screen(ctx context.Context, client *page.Client, session string, f format) (err error) {
+func (p *Program) screen(ctx context.Context, client *page.Client, l *live, window time.Duration, f format) (err error) {
+	session := l.session
 	if f == formatText {
-		return top.Once(ctx, client, session, p.Out, p.width())
+		return top.Print(ctx, client, session, top.Options{Title: title(&l.jvm), Out: p.Out, Window: window}, p.width())
 	}
 	var s snapshot
 	if s.Session, err = client.Session(ctx, session); err != nil {

@@ -52,7 +52,7 @@ func (p *Program) view() *cobra.Command {
 	o := viewOptions{live: liveOptions{maxBytes: defaultHistory, control: true}}
 	cmd := &cobra.Command{
 		Use: "view [flags] FILE...|PID|NAME [KEY=VALUE...]", Short: "Show threads over time in the browser", Long: viewLong, Example: viewExample,
-		Args: atLeast(1, "nothing to view: want recordings, or a process ID or a part of a main class"),
+		Args: needsOne("nothing to view: want recordings, or a process ID or a part of a main class"),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.address, "listen", "127.0.0.1:0", "address of the page, by default with any free port")

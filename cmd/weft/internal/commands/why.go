@@ -5,6 +5,7 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -139,9 +140,10 @@ func chooseSession(ctx context.Context, client *page.Client, start string) (*vie
 	if err != nil {
 		return nil, err
 	}
-	var found []viewapi.Session
+	var found []*viewapi.Session
 	var ids []string
-	for _, s := range list.Sessions {
+	for i := range list.Sessions {
+		s := &list.Sessions[i]
 		if strings.HasPrefix(s.ID, start) {
 			found = append(found, s)
 		}
@@ -149,11 +151,11 @@ func chooseSession(ctx context.Context, client *page.Client, start string) (*vie
 	}
 	switch {
 	case len(list.Sessions) == 0:
-		return nil, fmt.Errorf("the file contains no events of a JVM")
+		return nil, errors.New("the file contains no events of a JVM")
 	case len(found) == 0:
 		return nil, usagef("no session begins with %q: there are %s", start, strings.Join(ids, ", "))
 	case len(found) > 1:
 		return nil, usagef("there are %d sessions: choose one with --session: %s", len(list.Sessions), strings.Join(ids, ", "))
 	}
-	return &found[0], nil
+	return found[0], nil
 }

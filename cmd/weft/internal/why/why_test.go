@@ -72,6 +72,7 @@ func pageOf(t *testing.T, text string, names map[string]string) (client *page.Cl
 // Each file has events and queries of the API, each of which is followed by what is printed for a terminal of a width.
 func TestPrint(t *testing.T) {
 	golden.Each(t, "testdata/*.txt", func(t *testing.T, file string) {
+		t.Helper()
 		names, bodies := golden.Read(t, file)
 		c, session := pageOf(t, bodies["events"], nil)
 		for i, name := range names {
