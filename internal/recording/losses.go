@@ -38,8 +38,8 @@ func (l *Losses) See(b *Batch) {
 	}
 }
 
-// Lines lists what was lost, one line each: "yield (3 events)", "timeout of wait", then the notes of the format. Omitted are the events that the
-// encoder has left out, by kind.
+// Lines lists what was lost, one line each: "yield (3 events)", "timeout of wait", then the notes of the format. Omitted are the events that
+// the encoder has left out, by kind.
 func (l *Losses) Lines(omitted *[jvmthread.NumKinds]uint64) (lines []string) {
 	for i := range wire.Events {
 		spec := &wire.Events[i]

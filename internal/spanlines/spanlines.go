@@ -58,6 +58,8 @@ type Writer struct {
 	batch     uint64
 	before    uint64 // events in all batches so far, with those that were lost
 	spans     int
+	cut       bool           // a window since the last call of forget
+	start     jvmthread.Time // of the last window
 	err       error
 
 	// Of the window that is being written:
@@ -76,7 +78,9 @@ func New(to io.Writer, session jvmthread.SessionID, resource pcommon.Resource, s
 		r.MaxPins = window.MaxPins(0)
 		cfg.Requests = &r
 	}
-	w := &Writer{to: to, options: options, resource: resource, symbols: sym, engine: engine.New(cfg, sym), finder: options.Sessions.NewFinder(sym)}
+	w := &Writer{
+		to: to, options: options, resource: resource, symbols: sym, engine: engine.New(cfg, sym), finder: options.Sessions.NewFinder(sym),
+	}
 	w.emitter = threadpdata.NewEmitter(session, sym, w.engine.Waits())
 	if options.Incidents != nil {
 		w.incidents = sessions.NewIncidents(*options.Incidents)
@@ -90,6 +94,7 @@ func (w *Writer) Batch(events []jvmthread.Event, lost uint64, watermark jvmthrea
 	w.before = w.engine.AddBatch(w.batch, w.before+lost, watermark, events)
 	w.engine.Advance(w.window)
 	w.requests()
+	w.forget()
 	return w.err
 }
 
@@ -119,9 +124,15 @@ func (w *Writer) window(win *window.Window) {
 		}
 		w.flush()
 	}
-	if w.options.Forget {
-		w.engine.DropDead(w.symbols, win.Start)
+	w.cut, w.start = true, win.Start
+}
+
+// forget drops the threads that no later window or request needs.
+func (w *Writer) forget() {
+	if w.cut && w.options.Forget {
+		w.engine.DropDead(w.symbols, w.start)
 	}
+	w.cut = false
 }
 
 // requests writes the spans for the traces of the application that have ended.

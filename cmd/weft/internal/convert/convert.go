@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package convert answers: how does a recording get into another format? It reads any recording and writes recordings, the spans of thread_span
-// as OTLP JSON, or a trace for Perfetto.
+// Package convert answers: how does a recording get into another format? It reads any recording and writes recordings, the spans of
+// thread_span as OTLP JSON, or a trace for Perfetto.
 //
 // The file appears under its name when it is complete: an error or an interrupt leaves no part of it, and an existing file as it was.
 package convert
@@ -47,8 +47,8 @@ const (
 	optionUnpacked = "--max-unpacked"
 )
 
-// Convert writes the input in another format. Input that cannot be read is skipped and is in the report, as is what the format cannot express;
-// an error means that there is no output.
+// Convert writes the input in another format. Input that cannot be read is skipped and is in the report, as is what the format cannot
+// express; an error means that there is no output.
 func Convert(ctx context.Context, req Request) (Report, error) {
 	return convert(ctx, &req, create)
 }
@@ -84,12 +84,14 @@ func convert(ctx context.Context, req *Request, create creator) (_ Report, err e
 // run reads the input to its end.
 func (j *job) run() error {
 	options := recording.Options{
-		File: j.in.name, Symbols: j.symbols, Sidecar: j.in.sidecar, MaxProblems: maxProblems, MaxUnpacked: j.req.MaxUnpacked, UnpackedOption: optionUnpacked,
+		File: j.in.name, Symbols: j.symbols, Sidecar: j.in.sidecar, MaxProblems: maxProblems,
+		MaxUnpacked: j.req.MaxUnpacked, UnpackedOption: optionUnpacked,
 	}
 	decoder := j.in.format.New(options, recording.CompleteWaits(j))
 	_, err := io.Copy(decoder, j.in.reader)
 	if broken := j.in.damage(); err != nil && broken != nil && j.err == nil && j.ctx.Err() == nil { // what precedes the damage is good
-		err = j.Problem(recording.Problem{File: j.in.name, Byte: decoder.Stats().Bytes, What: broken.Error(), Remedy: "the data before is converted"})
+		at := decoder.Stats().Bytes
+		err = j.Problem(recording.Problem{File: j.in.name, Byte: at, What: broken.Error(), Remedy: "the data before is converted"})
 		j.damaged = true
 	}
 	if err == nil {

@@ -43,7 +43,8 @@ func recorded(t *testing.T, path, format string, seed uint64, actions int) ([]jv
 		threads = append(threads, th)
 	}
 	for _, ev := range events {
-		if th := sym.Thread(ev.Thread); th.Virtual && !slices.ContainsFunc(threads, func(known jvmthread.Thread) bool { return known.ID == th.ID }) {
+		th := sym.Thread(ev.Thread)
+		if th.Virtual && !slices.ContainsFunc(threads, func(known jvmthread.Thread) bool { return known.ID == th.ID }) {
 			threads = append(threads, th)
 		}
 	}
@@ -94,8 +95,8 @@ func read(t *testing.T, path string, complete bool) (*threadtest.Collector, *sym
 }
 
 // carried lists the events as a format carries them. What the pages of the formats define otherwise is left out: which object a join waits
-// for, and the stack of the end of a wait. Triples write a notify once for each thread that it wakes. A wait in triples has the number of its
-// thread as its object, which other formats read as a join of the thread itself.
+// for, and the stack of the end of a wait. Triples write a notify once for each thread that it wakes. A wait in triples has the number of
+// its thread as its object, which other formats read as a join of the thread itself.
 func carried(f *recording.Format, events []jvmthread.Event, sym *symbols.Table) (lines []string) {
 	for _, ev := range events {
 		ev, ok := threadtest.Carry(&f.Carries, ev)

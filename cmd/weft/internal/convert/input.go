@@ -219,7 +219,7 @@ type progress struct {
 // steps is in how many steps the progress of a file is reported.
 const steps = 200
 
-// report reports the progress if it is a step further. Between batches the place goes up only; where a decoder looks elsewhere, it makes none.
+// report reports the progress if it is a step further. The place may go back, where a decoder looks elsewhere; the progress does not.
 func (p *progress) report() {
 	step := max(p.total/steps, 1<<16)
 	if p.to != nil && p.at-p.done >= step {

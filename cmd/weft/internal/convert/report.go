@@ -39,8 +39,8 @@ func (r *Report) WriteText(w io.Writer) error {
 	if r.MoreThreads {
 		more = " or more"
 	}
-	fmt.Fprintf(&b, "%s (%s) → %s (%s): %s, %d%s threads, %d events", printable.Text(r.In), r.From, printable.Text(strings.Join(r.Files, ", ")), r.To,
-		plural(uint64(r.Sessions), "session"), r.Threads, more, r.Events-r.Omitted)
+	fmt.Fprintf(&b, "%s (%s) → %s (%s): ", printable.Text(r.In), r.From, printable.Text(joined(r.Files)), r.To)
+	fmt.Fprintf(&b, "%s, %d%s threads, %d events", plural(uint64(r.Sessions), "session"), r.Threads, more, r.Events-r.Omitted)
 	if r.Aggregates > 0 {
 		fmt.Fprintf(&b, ", %s", plural(r.Aggregates, "aggregate"))
 	}

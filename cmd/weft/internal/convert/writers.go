@@ -127,6 +127,8 @@ type perfettoWriter struct {
 	from    jvmthread.Time // of what is not written yet
 	parts   bool           // something was written
 	waiting int            // intervals
+	cut     bool           // a window since the last batch
+	start   jvmthread.Time // of the last window
 	number  uint64         // of the batch
 	before  uint64
 	failed  error
@@ -150,6 +152,10 @@ func (w *perfettoWriter) batch(b *recording.Batch) error {
 	w.number++
 	w.before = w.engine.AddBatch(w.number, w.before+b.Lost, b.Watermark, b.Events)
 	w.engine.Advance(w.window)
+	if w.cut {
+		w.engine.DropDead(w.symbols, w.start)
+	}
+	w.cut = false
 	return w.failed
 }
 
@@ -163,7 +169,7 @@ func (w *perfettoWriter) window(win *window.Window) {
 	for _, lane := range win.Lanes {
 		w.waiting += lane.Intervals.Len()
 	}
-	w.engine.DropDead(w.symbols, win.Start)
+	w.cut, w.start = true, win.Start
 	if w.waiting >= maxWaiting {
 		sn := w.stored.Snapshot()
 		w.failed = w.trace.WritePart(w.ctx, w.rest(sn, sn.To))
