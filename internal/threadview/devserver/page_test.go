@@ -102,7 +102,7 @@ func newServer(more ...string) (*server, error) {
 
 // start starts the process and waits until it listens.
 func (s *server) start(listen string) error {
-	s.process = exec.Command(s.binary, append([]string{"-listen", listen, "-page", "../../../../web/dist"}, s.options...)...)
+	s.process = exec.Command(s.binary, append([]string{"-listen", listen, "-page", "../../../web/dist"}, s.options...)...)
 	s.process.Stderr = os.Stderr
 	out, err := s.process.StdoutPipe()
 	if err != nil {
