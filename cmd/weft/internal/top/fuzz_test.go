@@ -69,32 +69,44 @@ func checkScreen(t *testing.T, m *model) {
 func FuzzScreen(f *testing.F) {
 	f.Add("matcher-1", "23451sSr/mat(\r\x1b?jjG\x1b+-ip", uint8(80), uint8(24))
 	f.Add(hostile, "\r\x1b2\r\x1b3\r\x1b4\r\x1b5\rjjjG", uint8(40), uint8(10))
-	f.Add(strings.Repeat(hostile+" word ", 500), "\r \x1b2\r \x1b3\r \x1b4\r \x1b5\rjG /x", uint8(7), uint8(3))
+	f.Add(strings.Repeat(hostile+" word ", 5), "\r \x1b2\r \x1b3\r \x1b4\r \x1b5\rjG /x", uint8(7), uint8(3))
 	f.Add("漢字漢字漢字漢字漢字", "1 2 3 4 5 ? /漢", uint8(1), uint8(1))
 	f.Add("", "/\x1b/[[\r\t\t", uint8(250), uint8(0))
 	f.Fuzz(func(t *testing.T, name, keys string, width, height uint8) {
-		m := newModel(context.Background(), nil, "a0", Options{Notes: []string{name}, Title: name}.withDefaults())
-		m.data, m.problem = named(name), name
-		m.Update(tea.WindowSizeMsg{Width: int(width), Height: int(height)})
-		checkScreen(t, m)
-		if len(keys) > 200 {
+		if len(name) > 300 || len(keys) > 40 { // more of the same only takes longer; TestLongNames has one
 			return
 		}
-		for _, k := range keys {
-			switch k {
-			case '\r':
-				m.Update(keyNamed("enter"))
-			case '\x1b':
-				m.Update(keyNamed("esc"))
-			case '\t':
-				m.Update(keyNamed("tab"))
-			case ' ':
-				width, height = width*7+3, height*5+2
-				m.Update(tea.WindowSizeMsg{Width: int(width), Height: int(height)})
-			default:
-				m.Update(keyNamed(string(k)))
-			}
-			checkScreen(t, m)
-		}
+		pressAll(t, name, keys, width, height)
 	})
+}
+
+func TestLongNames(t *testing.T) {
+	pressAll(t, strings.Repeat(hostile+" word ", 500), "\r \x1b2\r \x1b3\r \x1b4\r \x1b5\rjG /x", 7, 3)
+}
+
+// pressAll checks the screens that other content or another size leads to, and the last one.
+func pressAll(t *testing.T, name, keys string, width, height uint8) {
+	t.Helper()
+	m := newModel(context.Background(), nil, "a0", Options{Notes: []string{name}, Title: name}.withDefaults())
+	m.data, m.problem = named(name), name
+	m.Update(tea.WindowSizeMsg{Width: int(width), Height: int(height)})
+	checkScreen(t, m)
+	for _, k := range keys {
+		switch k {
+		case '\r':
+			m.Update(keyNamed("enter"))
+		case '\x1b':
+			m.Update(keyNamed("esc"))
+		case '\t':
+			m.Update(keyNamed("tab"))
+		case ' ':
+			width, height = width*7+3, height*5+2
+			m.Update(tea.WindowSizeMsg{Width: int(width), Height: int(height)})
+		default:
+			m.Update(keyNamed(string(k)))
+			continue // checked below: drawing takes most of the time
+		}
+		checkScreen(t, m)
+	}
+	checkScreen(t, m)
 }
