@@ -27,6 +27,7 @@ export JAVA_HOME
 
 # Each folder in cmd is a program with the same name.
 PROGRAMS = $(patsubst cmd/%/,build/%,$(wildcard cmd/*/))
+E2E_NEEDS = build build/standalone/weft build/jaeger build/weft-otel.jar build/weft-otel-only.jar
 PACKAGES = $(shell $(GO) list ./... | grep -v '/e2e$$')
 
 .PHONY: help
@@ -61,7 +62,8 @@ demo: ## run a Java program under the agent, print why its threads wait, and ser
 demo-jaeger: ## send the spans of the same program to a real Jaeger (its first build takes minutes)
 	e2e/demo.sh --jaeger
 
-# What needs JVMs waits a lot, so it runs next to what needs CPU; the output of each part is printed when it ends.
+# What needs JVMs waits a lot, so it runs next to what needs CPU; the output of each part is printed when it ends. The end-to-end tests take
+# longest, so what they need is built first: they start at once, and the other parts run next to them, one after the other.
 .PHONY: test
 test: ## run everything that CI checks, from generated files to real JVMs
 	scripts/retry.sh $(GO) list -deps -test ./... >/dev/null
@@ -69,7 +71,8 @@ test: ## run everything that CI checks, from generated files to real JVMs
 	scripts/retry.sh $(GO) list -C tools/release -deps -test ./... >/dev/null
 	scripts/retry.sh $(GO) list -C tools/k8s -deps -test ./... >/dev/null
 	scripts/generated.sh $(MAKE) --no-print-directory generate
-	$(MAKE) --no-print-directory --output-sync=target -j2 e2e jvmtest lint unittest fuzz-briefly agenttest build-full releasetest k8stest
+	$(MAKE) --no-print-directory --output-sync=target -j2 $(E2E_NEEDS) build-full $(LINT) $(VALE)
+	$(MAKE) --no-print-directory --output-sync=target -j2 e2e jvmtest lint unittest fuzz-briefly agenttest releasetest k8stest
 
 .PHONY: unittest
 unittest:
@@ -189,7 +192,7 @@ fuzz: ## run each fuzz target with FUZZTIME inputs (200000x)
 	scripts/fuzz.sh $(FUZZTIME)
 
 .PHONY: e2e
-e2e: build build/standalone/weft build/jaeger build/weft-otel.jar build/weft-otel-only.jar ## test real JVMs with the agent, the built collector and a real Jaeger
+e2e: $(E2E_NEEDS) ## test real JVMs with the agent, the built collector and a real Jaeger
 	@scripts/need.sh javac mvn promtool amtool prometheus-alertmanager
 	@scripts/e2e.sh $(GO) test -count=1 -timeout 4h ./e2e/...
 
