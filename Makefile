@@ -72,7 +72,7 @@ test: ## run everything that CI checks, from generated files to real JVMs
 	scripts/retry.sh $(GO) list -C tools/k8s -deps -test ./... >/dev/null
 	scripts/generated.sh $(MAKE) --no-print-directory generate
 	$(MAKE) --no-print-directory --output-sync=target -j2 $(E2E_NEEDS) build-full $(LINT) $(VALE)
-	$(MAKE) --no-print-directory --output-sync=target -j2 e2e jvmtest lint unittest fuzz-briefly agenttest releasetest k8stest
+	$(MAKE) --no-print-directory --output-sync=target -j2 e2etest jvmtest lint unittest fuzz-briefly agenttest releasetest k8stest
 
 .PHONY: unittest
 unittest:
@@ -193,6 +193,10 @@ fuzz: ## run each fuzz target with FUZZTIME inputs (200000x)
 
 .PHONY: e2e
 e2e: $(E2E_NEEDS) ## test real JVMs with the agent, the built collector and a real Jaeger
+	$(MAKE) --no-print-directory e2etest
+
+.PHONY: e2etest
+e2etest:
 	@scripts/need.sh javac mvn promtool amtool prometheus-alertmanager
 	@scripts/e2e.sh $(GO) test -count=1 -timeout 4h ./e2e/...
 
