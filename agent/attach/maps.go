@@ -29,6 +29,8 @@ func (i *images) isHotSpot() bool { return i.jvm.path != "" && !i.openJ9 }
 // parseMaps parses /proc/PID/maps, see proc_pid_maps(5).
 func parseMaps(maps []byte, nspid string) images {
 	var found images
+	var read image   // the first agent that is mapped without the right to execute it
+	emulated := true // code of libjvm.so is not mapped as executable: qemu translates it
 	for line := range bytes.Lines(maps) {
 		at := bytes.IndexByte(line, '/')
 		if at < 0 {
@@ -38,13 +40,19 @@ func parseMaps(maps []byte, nspid string) images {
 		name, deleted := strings.CutSuffix(strings.TrimSuffix(string(line[at:]), "\n"), " (deleted)")
 		name = strings.ReplaceAll(name, "\\012", "\n") // the only character that is escaped
 		dir, base := path.Split(name)
+		executable := len(rights) > 1 && bytes.IndexByte(rights[1], 'x') >= 0
 		switch {
-		case base == "libjvm.so" && found.jvm.path == "":
-			found.jvm = image{name, deleted}
+		case base == "libjvm.so":
+			if found.jvm.path == "" {
+				found.jvm = image{name, deleted}
+			}
+			emulated = emulated && !executable
 		case strings.HasPrefix(base, "libj9vm"):
 			found.openJ9 = true
-		case isAgent(base) && found.agent.path == "" && len(rights) > 1 && bytes.IndexByte(rights[1], 'x') >= 0:
+		case isAgent(base) && executable && found.agent.path == "":
 			found.agent = image{name, deleted}
+		case isAgent(base) && read.path == "":
+			read = image{name, deleted}
 		case base == nspid && strings.HasPrefix(path.Base(dir), "hsperfdata_"):
 			found.perfData = name
 		case libcOf(base) == musl:
@@ -52,6 +60,9 @@ func parseMaps(maps []byte, nspid string) images {
 		case libcOf(base) == glibc && found.libc == "":
 			found.libc = glibc
 		}
+	}
+	if emulated && found.agent.path == "" {
+		found.agent = read
 	}
 	return found
 }

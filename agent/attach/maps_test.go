@@ -36,6 +36,8 @@ func TestParseMaps(t *testing.T) {
 	} {
 		assert.Equal(t, c.libc, parseMaps([]byte("1-2 r-xp 0 0:0 1 "+c.line+"\n"), "7").libc, c.line)
 	}
+	emulated := parseMaps([]byte("1-2 r--p 0 0:0 1 /x/libjvm.so\n1-2 r--p 0 0:0 1 /x/libweft-linux-aarch64.so\n"), "7")
+	assert.Equal(t, "/x/libweft-linux-aarch64.so", emulated.agent.path, "qemu maps code for reading")
 	j9 := parseMaps([]byte("1-2 r-xp 0 0:0 1 /x/libjvm.so\n1-2 r-xp 0 0:0 1 /x/libj9vm29.so\n"), "7")
 	assert.False(t, j9.isHotSpot())
 	assert.Equal(t, images{}, parseMaps([]byte("/"), "7"))
