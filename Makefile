@@ -62,8 +62,8 @@ demo: ## run a Java program under the agent, print why its threads wait, and ser
 demo-jaeger: ## send the spans of the same program to a real Jaeger (its first build takes minutes)
 	e2e/demo.sh --jaeger
 
-# What needs JVMs waits a lot, so it runs next to what needs CPU; the output of each part is printed when it ends. The end-to-end tests take
-# longest, so what they need is built first: they start at once, and the other parts run next to them, one after the other.
+# The end-to-end tests and those of the agent compare what real JVMs do with what is reported, and wait a lot. They run next to each other, after
+# what needs the CPU. The output of each part is printed when it ends.
 .PHONY: test
 test: ## run everything that CI checks, from generated files to real JVMs
 	scripts/retry.sh $(GO) list -deps -test ./... >/dev/null
@@ -71,8 +71,8 @@ test: ## run everything that CI checks, from generated files to real JVMs
 	scripts/retry.sh $(GO) list -C tools/release -deps -test ./... >/dev/null
 	scripts/retry.sh $(GO) list -C tools/k8s -deps -test ./... >/dev/null
 	scripts/generated.sh $(MAKE) --no-print-directory generate
-	$(MAKE) --no-print-directory --output-sync=target -j2 $(E2E_NEEDS) build-full $(LINT) $(VALE)
-	$(MAKE) --no-print-directory --output-sync=target -j2 e2etest jvmtest lint unittest fuzz-briefly agenttest releasetest k8stest
+	$(MAKE) --no-print-directory --output-sync=target -j2 $(E2E_NEEDS) build-full lint unittest fuzz-briefly agenttest releasetest k8stest
+	$(MAKE) --no-print-directory --output-sync=target -j2 e2etest jvmtest
 
 .PHONY: unittest
 unittest:
