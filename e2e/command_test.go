@@ -89,7 +89,7 @@ func topped(t *testing.T, r *emptyRoot) {
 	assert.Contains(t, r.weft(t, "list"), " idle ")
 }
 
-// viewed opens the page of the live JVM in Chromium, and ends it by ctrl-C.
+// viewed opens the page of the live JVM in Chromium, and ends the program: the agent is then stopped.
 func viewed(t *testing.T, r *emptyRoot) {
 	t.Helper()
 	words := r.command("view", "Shop", "--no-browser")
@@ -100,6 +100,7 @@ func viewed(t *testing.T, r *emptyRoot) {
 	p.Expect("ERR_") // the program ends
 	interrupt(t, view)
 	assert.Empty(t, view.errLines())
+	assert.Contains(t, r.weft(t, "list"), " idle ")
 }
 
 // addressIn returns the address of the page that weft view prints.
@@ -113,7 +114,7 @@ func addressIn(t *testing.T, view *process) (url string) {
 	return url
 }
 
-// interrupt sends ctrl-C to weft, which nsenter may have started as its child.
+// interrupt ends weft, which nsenter may have started as its child.
 func interrupt(t *testing.T, p *process) {
 	t.Helper()
 	pid := p.cmd.Process.Pid
@@ -122,7 +123,7 @@ func interrupt(t *testing.T, p *process) {
 	if child, err := strconv.Atoi(strings.TrimSpace(string(children))); err == nil {
 		pid = child
 	}
-	require.NoError(t, syscall.Kill(pid, syscall.SIGINT))
+	require.NoError(t, syscall.Kill(pid, syscall.SIGTERM))
 	assert.Zero(t, p.wait(t), "exit code of weft")
 }
 

@@ -141,7 +141,7 @@ func TestJVMOfAnotherUser(t *testing.T) {
 		return len(parseCommand(line)) == 2
 	}, time.Minute, time.Millisecond)
 	_, ok := describe(java.Process.Pid)
-	assert.False(t, ok, "it is no JVM, as root sees")
+	assert.False(t, ok, "root sees that it is not a JVM")
 	seen := make(chan JVM, 1)
 	go func() {
 		defer close(seen)

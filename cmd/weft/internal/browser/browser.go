@@ -43,7 +43,7 @@ func command(system string, getenv func(string) string) (name string, args []str
 		return name, nil, nil
 	}
 	if getenv("DISPLAY") == "" && getenv("WAYLAND_DISPLAY") == "" {
-		return "", nil, errors.New("no browser: there is no desktop here")
+		return "", nil, errors.New("no browser: neither DISPLAY nor WAYLAND_DISPLAY is set")
 	}
 	return "xdg-open", nil, nil
 }

@@ -44,5 +44,5 @@ func TestCommand(t *testing.T) {
 		assert.Equal(t, test.want, name)
 	}
 	_, _, err := command("linux", func(string) string { return "" })
-	require.ErrorContains(t, err, "no desktop")
+	require.ErrorContains(t, err, "neither DISPLAY nor WAYLAND_DISPLAY is set")
 }

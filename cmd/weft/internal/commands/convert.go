@@ -5,8 +5,6 @@ package commands
 
 import (
 	"errors"
-	"os"
-	"os/signal"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,7 +46,7 @@ func (p *Program) convert() *cobra.Command {
 		if *unpacked < 1 || *unpacked > 1<<20 {
 			return usagef("invalid --max-unpacked %d: want 1 to %d gibibytes", *unpacked, 1<<20)
 		}
-		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+		ctx, stop := interruptible(cmd.Context())
 		defer stop()
 		line := p.line()
 		req.In, req.Out, req.Stdin, req.MaxUnpacked = args[0], args[1], p.In, int64(*unpacked)<<30

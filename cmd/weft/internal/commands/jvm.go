@@ -131,5 +131,9 @@ func begin(ctx context.Context, pid int, agent string, options []string) (attach
 	case err != nil && !errors.Is(err, attach.ErrNotLoaded):
 		return now, err
 	}
-	return load(ctx, pid, agent, options)
+	result, err := load(ctx, pid, agent, options)
+	if err != nil && ctx.Err() != nil { // the agent may start after that
+		err = errors.Join(err, detach(pid))
+	}
+	return result, err
 }

@@ -7,6 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"go.uber.org/zap"
@@ -134,6 +137,11 @@ func detach(pid int) error {
 		return nil
 	}
 	return err
+}
+
+// interruptible returns a context that ends if the user or the system ends the program, so that it can stop the agent before.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 }
 
 // logger prints warnings of the parts that log.

@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -72,7 +71,9 @@ func (p *Program) record() *cobra.Command {
 		if err := o.check(); err != nil {
 			return err
 		}
-		return p.recordJVM(cmd.Context(), args[0], &o)
+		ctx, stop := interruptible(cmd.Context())
+		defer stop()
+		return p.recordJVM(ctx, args[0], &o)
 	}
 	return cmd
 }
@@ -127,7 +128,7 @@ func (p *Program) recordJVM(ctx context.Context, word string, o *recordOptions) 
 
 // waitFor waits for the end of a recording: after a time, by ctrl-C, or because the JVM ends.
 func (p *Program) waitFor(ctx context.Context, pid int, duration time.Duration) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	ctx, stop := interruptible(ctx)
 	defer stop()
 	line := p.line()
 	defer line.Clear()

@@ -5,8 +5,6 @@ package commands
 
 import (
 	"context"
-	"os"
-	"os/signal"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -56,7 +54,7 @@ func (p *Program) top() *cobra.Command {
 		if o.options, err = agentOptions(args[1:]); err != nil {
 			return err
 		}
-		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+		ctx, stop := interruptible(cmd.Context())
 		defer stop()
 		l, err := p.watch(ctx, args[0], &o)
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
 	"time"
@@ -75,7 +74,7 @@ func (p *Program) view() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+		ctx, stop := interruptible(cmd.Context())
 		defer stop()
 		if files {
 			return p.viewFiles(ctx, words, &o)

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
-	"os/signal"
 	"strconv"
 	"strings"
 	"time"
@@ -68,7 +66,7 @@ func (p *Program) why() *cobra.Command {
 		if files, err := areFiles(args); err != nil || !files {
 			return fmt.Errorf("%s: no such file", printable.Text(args[0]))
 		}
-		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+		ctx, stop := interruptible(cmd.Context())
 		defer stop()
 		return p.explain(ctx, args[0], &o)
 	}

@@ -48,7 +48,7 @@ const (
 )
 
 // Convert writes the input in another format. Input that cannot be read is skipped and is in the report, as is what the format cannot
-// express; an error means that there is no output.
+// express; after an error, nothing was written.
 func Convert(ctx context.Context, req Request) (Report, error) {
 	return convert(ctx, &req, create)
 }
