@@ -22,7 +22,7 @@ $(BIN)/%/weft-collector: build/collector/.written always
 $(BIN)/%/weft-collector-full: build/collector-full/.written always
 	$(released) -C $(<D) -trimpath -ldflags='$(RELEASE_LDFLAGS)' -o $(CURDIR)/$@ .
 
-$(filter $(BIN)/linux-%,$(COMMANDS)): $(if $(BUNDLED),dist)
+$(filter $(BIN)/linux-%,$(COMMANDS)): $(if $(BUNDLED),agents)
 $(COMMANDS): always
 	$(released) -trimpath $(if $(findstring linux,$@),$(addprefix -tags=,$(BUNDLED))) -ldflags='$(RELEASE_LDFLAGS) -X main.version=$(VERSION)' -o $@ ./cmd/weft
 
