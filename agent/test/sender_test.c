@@ -7,6 +7,8 @@
 
 #include "sending.h"
 
+#define MS ((int64_t)1000000)
+
 TEST(plain) {
     pthread_t thread;
     start_server(&thread);
@@ -119,6 +121,39 @@ TEST(unacknowledged) {
     expect(events);
 }
 
+static void await_expiry(void) {
+    while (atomic_load(&expiries) < 2) {
+        usleep(1000);
+    }
+}
+
+// Nobody takes the events: the session expires, and says so until that succeeds, but not again.
+TEST(expiry_without_receiver) {
+    give_up = 100 * MS;
+    int64_t began = weft_clock();
+    start_sender(16U << 20, 8U << 20);
+    await_expiry();
+    CHECK(weft_clock() - began >= give_up);
+    finish_ms = 1000;
+    weft_sender_finish(WEFT_END_DETACHED);
+    CHECK_INT(atomic_load(&expiries), 2);
+}
+
+// With a receiver, only its duration ends the session. All events arrive.
+TEST(expiry_after_duration) {
+    pthread_t thread;
+    start_server(&thread);
+    give_up = 300 * MS;
+    duration = 1000 * MS;
+    int64_t began = weft_clock();
+    start_sender(16U << 20, 8U << 20);
+    uint64_t events = run_writers(1, 4, 1000, 0, write_events);
+    await_expiry();
+    CHECK(weft_clock() - began >= duration);
+    finish_after(thread, events);
+    expect(events);
+}
+
 // Without a receiver it ends anyway.
 TEST(absent) {
     finish_ms = 500;
@@ -190,6 +225,8 @@ static const struct scenario scenarios[] = {
     {"rude", rude},
     {"late", late},
     {"late_blind", late_blind},
+    {"expiry_without_receiver", expiry_without_receiver},
+    {"expiry_after_duration", expiry_after_duration},
     {"absent", absent},
     {"absent_churn", absent_churn},
     {"hopping", hopping},

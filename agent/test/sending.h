@@ -135,6 +135,15 @@ static inline bool on_renewal(const uint8_t before[16], const uint8_t session[16
     return false;
 }
 
+static _Atomic int expiries;
+static int64_t give_up;
+static int64_t duration;
+
+static inline bool on_expiry(uint64_t session) {
+    CHECK_INT(session, 7);
+    return atomic_fetch_add(&expiries, 1) > 0; // the first attempt fails
+}
+
 static inline void begin_session(size_t retain) {
     static char endpoint[80];
     static const struct weft_attribute attributes[] = {{"service.name", "test"}};
@@ -148,6 +157,10 @@ static inline void begin_session(size_t retain) {
                   .attributes = attributes,
                   .attribute_count = 1},
         .renewed = on_renewal,
+        .give_up = give_up,
+        .duration = duration,
+        .session = 7,
+        .expired = on_expiry,
     };
     CHECK(weft_sender_start(&config));
 }

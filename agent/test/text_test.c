@@ -85,7 +85,9 @@ TEST(options_are_read) {
 #define KNOWN                                                                                      \
     " endpoint, peer-user, peer-group, ca-file, cert-file, key-file, server-name, token-file, "    \
     "headers, file, file-size, service, " CHANGEABLE                                               \
-    ", detach, status, control, virtual, pool, retain, definitions, exit-wait, series"
+    ", detach, status, control, virtual, pool, retain, definitions, exit-wait, give-up, "          \
+    "duration, "                                                                                   \
+    "series"
 
 TEST(errors_name_the_option_and_the_remedy) {
     CHECK(!parse("endpiont=unix:///x"));
@@ -130,6 +132,14 @@ TEST(errors_name_the_option_and_the_remedy) {
     CHECK_INT(o.exit_wait, 60000000000);
     CHECK(parse(""));
     CHECK_INT(o.exit_wait, 500000000);
+    CHECK_INT(o.give_up, 0);
+    CHECK_INT(o.duration, 0);
+    CHECK(parse("give-up=60s,duration=86400s"));
+    CHECK_INT(o.give_up, 60000000000);
+    CHECK_INT(o.duration, 86400000000000);
+    CHECK(!parse("duration=86401s"));
+    CHECK_STRING(problem, "option \"duration\": invalid duration \"86401s\": want 0 to 86400s, "
+                          "such as 20ms");
     CHECK(!parse("service="));
     CHECK(!parse("endpoint=/tmp/x"));
     CHECK_STRING(problem, "option \"endpoint\": invalid endpoint \"/tmp/x\": want unix:///path, "

@@ -85,13 +85,22 @@ static bool make_ready(JNIEnv *env, jthread thread, const char **warning,
     return true;
 }
 
+// Ends a session from the inside, unless the JVM or an attach was faster.
+static void leave(uint64_t session) {
+    pthread_mutex_lock(&life);
+    if (!dead && weft_session_number() == session) {
+        weft_session_end(WEFT_END_DETACHED);
+    }
+    pthread_mutex_unlock(&life);
+}
+
 static void JNICALL on_vm_init(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     char problem[WEFT_PROBLEM_MAX] = "";
     const char *warning = NULL;
     pthread_mutex_lock(&life);
-    bool ok =
-        weft_session_runs() || // an attach was faster
-        (make_ready(env, thread, &warning, problem) && weft_session_begin(env, &options, problem));
+    bool ok = weft_session_runs() || // an attach was faster
+              (make_ready(env, thread, &warning, problem) &&
+               weft_session_begin(env, &options, leave, problem));
     pthread_mutex_unlock(&life);
     warn(warning);
     if (!ok) {
@@ -196,8 +205,8 @@ static bool begin(JavaVM *vm, const struct weft_options *wanted, char problem[WE
     }
     options = *wanted;
     weft_sdk_look(env);
-    bool ok =
-        make_ready(env, thread, &warning, problem) && weft_session_begin(env, &options, problem);
+    bool ok = make_ready(env, thread, &warning, problem) &&
+              weft_session_begin(env, &options, leave, problem);
     if (ok) {
         if (!options.pause && !options.aggregated) { // otherwise events are not wanted
             weft_snapshot_thread_take(env);

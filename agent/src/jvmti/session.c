@@ -12,6 +12,7 @@
 #include "hotspot/lock_stacks.h"
 #include "jvmti/describe.h"
 #include "jvmti/exact.h"
+#include "jvmti/leave.h"
 #include "jvmti/running.h"
 #include "jvmti/sdk.h"
 #include "jvmti/snapshot_thread.h"
@@ -31,6 +32,8 @@ static struct weft_options options;
 static struct weft_resource resource;
 static struct weft_credentials credentials;
 static bool running;
+static uint64_t number;
+static void (*leave)(uint64_t session);
 
 static const jvmtiEvent events[] = {
     JVMTI_EVENT_THREAD_START,
@@ -65,11 +68,20 @@ static bool renew(const uint8_t before[16], const uint8_t session[16]) {
     return weft_sdk_renew(&resource, before, session);
 }
 
+// On the sender's thread.
+static bool expired(uint64_t session) {
+    return weft_leave_request(leave, session);
+}
+
 static bool start_sender(JNIEnv *env) {
     struct weft_sender_config config = {.endpoint = options.endpoint,
                                         .credentials = &credentials,
                                         .retain = options.retain,
                                         .finish_ms = (int)(options.exit_wait / 1000000),
+                                        .give_up = options.give_up,
+                                        .duration = options.duration,
+                                        .session = number,
+                                        .expired = expired,
                                         .renewed = renew};
     if (options.file[0] != '\0') {
         config.file = options.file;
@@ -107,13 +119,15 @@ static void end_exact(void) {
 }
 
 bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
-                        char problem[WEFT_PROBLEM_MAX]) {
+                        void (*on_leave)(uint64_t session), char problem[WEFT_PROBLEM_MAX]) {
     if (weft_sender_runs()) {
         snprintf(problem, WEFT_PROBLEM_MAX,
                  "the previous session has not ended yet; attach again in a few seconds");
         return false;
     }
     options = *wanted;
+    leave = on_leave;
+    number++;
     if (!weft_credentials_init(&credentials, &options, problem)) {
         return false;
     }
@@ -174,4 +188,8 @@ void weft_session_end(uint16_t reason) {
 
 bool weft_session_runs(void) {
     return running;
+}
+
+uint64_t weft_session_number(void) {
+    return number;
 }

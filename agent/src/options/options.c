@@ -14,6 +14,7 @@
 static const size_t MIB = 1048576;
 
 #define SECOND ((size_t)1000000000)
+#define DAY    (24 * 3600 * SECOND)
 
 #define AT(field) offsetof(struct weft_options, field)
 
@@ -66,6 +67,8 @@ static const struct weft_option table[] = {
     {"retain", &WEFT_BYTES, AT(retain), 1048576, 0, WEFT_AT_START},
     {"definitions", &WEFT_BYTES, AT(definitions), 1048576, 0, WEFT_AT_START},
     {"exit-wait", &WEFT_DURATION, AT(exit_wait), 0, 60 * SECOND, WEFT_AT_START},
+    {"give-up", &WEFT_DURATION, AT(give_up), 0, DAY, WEFT_AT_START},
+    {"duration", &WEFT_DURATION, AT(duration), 0, DAY, WEFT_AT_START},
     {"series", &WEFT_COUNT, AT(series), 16, 65536, WEFT_AT_START},
 };
 

@@ -66,6 +66,8 @@ struct weft_options {
     size_t retain;
     size_t definitions;
     int64_t exit_wait; // nanoseconds that JVM exit may wait to flush events
+    int64_t give_up;   // nanoseconds without a receiver after which the session ends; 0: never
+    int64_t duration;  // nanoseconds after which the session ends; 0: with the JVM
     // Commands rather than states; whoever executes them resets them.
     bool snapshot;
     bool report;

@@ -44,6 +44,11 @@ static struct {
     int64_t last_batch;
     bool warned; // in this session
     int finish_ms;
+    int64_t give_up;
+    int64_t end;            // of the duration
+    int64_t last_streaming; // or the start
+    uint64_t session;
+    bool (*expired)(uint64_t session); // NULL: it was called
     const char *endpoint;
     const char *file;
     bool (*renewed)(const uint8_t before[16], const uint8_t session[16]);
@@ -173,6 +178,20 @@ static size_t turn(bool last, bool *complete) {
     return records;
 }
 
+// Whether nobody has taken events for too long, or the session has lasted long enough.
+static void check_expiry(void) {
+    int64_t now = weft_clock();
+    bool recording = sender.recording.fd >= 0;
+    if (recording || sender.connection.state == WEFT_STREAMING) {
+        sender.last_streaming = now;
+    }
+    bool alone = sender.give_up > 0 && now - sender.last_streaming >= sender.give_up;
+    bool over = sender.end > 0 && now >= sender.end;
+    if ((alone || over) && sender.expired != NULL && sender.expired(sender.session)) {
+        sender.expired = NULL;
+    }
+}
+
 static void finish_recording(void) {
     bool complete = false;
     for (int i = 0; i < 100 && !complete; i++) {
@@ -234,6 +253,7 @@ static void *run(void *nothing) {
         } else if (weft_published_library() == NULL) {
             share_spans();
         }
+        check_expiry();
         sleep_until_needed(records > 0 ? BUSY_WAIT_MS : IDLE_WAIT_MS);
     }
     weft_process_context_withdraw();
@@ -296,6 +316,11 @@ bool weft_sender_start(const struct weft_sender_config *config) {
     sender.endpoint = config->endpoint;
     sender.file = config->file;
     sender.renewed = config->renewed;
+    sender.give_up = config->give_up;
+    sender.last_streaming = config->hello.monotonic;
+    sender.end = config->duration > 0 ? config->hello.monotonic + config->duration : 0;
+    sender.session = config->session;
+    sender.expired = config->expired;
     atomic_store(&sender.streaming, false);
     atomic_store(&sender.trouble, 0);
     sender.recording.fd = -1;

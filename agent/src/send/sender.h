@@ -18,12 +18,19 @@ struct weft_sender_config {
     const char *file;                           // not NULL: record to a file instead
     size_t file_size;
     size_t retain;
-    int finish_ms; // time limit of weft_sender_finish; a fifth of it without a connection
+    int finish_ms;    // time limit of weft_sender_finish; a fifth of it without a connection
+    int64_t give_up;  // nanoseconds without a receiver until expired is called; 0: never
+    int64_t duration; // nanoseconds until expired is called; 0: never
+    uint64_t session; // for expired
     struct weft_hello hello;
 
     // Called on the sender's thread when the session continues under another identity; may change
     // the values of the hello's attributes. Returns whether it has. May be NULL.
     bool (*renewed)(const uint8_t before[16], const uint8_t session[16]);
+
+    // Called on the sender's thread, which goes on, until it returns true. May be NULL if give_up
+    // and duration are 0.
+    bool (*expired)(uint64_t session);
 };
 
 // Starts the thread for a new session. False on failure, with errno for a file, or if the previous
