@@ -39,6 +39,10 @@ type liveOptions struct {
 	control  bool // the page can change the agent's options
 }
 
+// giveUp makes the agent stop by itself if this program could not stop it: killed, or interrupted before the JVM loaded the agent. It is longer
+// than a user suspends a program to look something up.
+const giveUp = "give-up=60s"
+
 // liveWindow is how old the newest of what is shown of a live JVM is, at most.
 const liveWindow = 500 * time.Millisecond
 
@@ -74,7 +78,7 @@ func (p *Program) watch(ctx context.Context, word string, o *liveOptions) (_ *li
 	if l.receiver, err = local.Agents(running, l.meeting.Listener, registry, l.page, logger); err != nil {
 		return nil, err
 	}
-	result, err := begin(ctx, l.jvm.PID, o.agent, append([]string{"endpoint=" + l.meeting.Endpoint}, o.options...))
+	result, err := begin(ctx, l.jvm.PID, o.agent, append([]string{"endpoint=" + l.meeting.Endpoint, giveUp}, o.options...))
 	if err != nil {
 		return nil, err
 	}

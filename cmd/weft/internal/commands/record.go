@@ -48,6 +48,12 @@ const (
 	maxRecording     = 1 << 30
 )
 
+// Limits of the duration that the agent takes, and by how much it exceeds that of the recording.
+const (
+	spare       = 30 * time.Second
+	maxDuration = 24 * time.Hour
+)
+
 func (p *Program) record() *cobra.Command {
 	o := recordOptions{maxBytes: defaultRecording}
 	cmd := &cobra.Command{
@@ -107,7 +113,11 @@ func (p *Program) recordJVM(ctx context.Context, word string, o *recordOptions) 
 		return err
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	options := append([]string{"file=" + file.Path, "file-size=" + strconv.FormatInt(o.maxBytes, 10)}, o.options...)
+	options := []string{"file=" + file.Path, "file-size=" + strconv.FormatInt(o.maxBytes, 10)}
+	if limit := o.duration + spare; limit <= maxDuration { // in case that this program is killed
+		options = append(options, "duration="+strconv.FormatInt(int64(limit), 10)+"ns")
+	}
+	options = append(options, o.options...)
 	result, err := begin(attaching, jvm.PID, o.agent, options)
 	if err != nil {
 		return err
