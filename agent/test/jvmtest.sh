@@ -102,6 +102,7 @@ some() {
     same Ways exit
     same -XX:+UseSerialGC -Xmx64m Ways return
     quiet
+    expiring
     virtual
     exact
     [ -x "$java.aarch64" ] || pinned -Xcheck:jni # its library is for this processor
@@ -174,6 +175,8 @@ all() {
     quiet
     terminated
     lonely
+    expiring -Xcheck:jni
+    expiring -Xcomp
     squatted
     silenced
     options

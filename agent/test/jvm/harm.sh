@@ -52,6 +52,23 @@ lonely() {
     [ "$(value connections)" -gt 1 ] || bad "never cut"
 }
 
+# The session ends by itself: early, while the program runs, and as it exits. The program does not notice.
+expiring() { # options of the JVM
+    section "a session that ends by itself $*"
+    early=$*
+    for limit in give-up=1ms give-up=100ms duration=1ms duration=100ms duration=250ms duration=300ms duration=350ms duration=400ms; do
+        rm -f "$sock"
+        [ ${limit%%=*} = duration ] && listen
+        more=,$limit
+        traced Ways exit
+        [ $code = 3 ] || bad "$limit: code $code"
+        [ "$(cat "$work/err")" = "also done" ] || bad "$limit: errors: $(cat "$work/err")"
+        [ "$(cat "$work/out")" = "done 16000" ] || bad "$limit: output: $(cat "$work/out")"
+        [ ${limit%%=*} = duration ] && heard
+    done
+    more='' early=''
+}
+
 options() {
     section "invalid option"
     "$java" -agentpath:"$agent=endpiont=x" -cp "$classes" Ways exit >"$work/out" 2>"$work/err"
