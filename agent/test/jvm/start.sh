@@ -28,8 +28,9 @@ started() { # what Started does
     classes_in "$work"/plain?.log >"$work/known"
     listen
     more=,mounts=on
+    early=-XX:+DisableAttachMechanism # a weft list of another test would add a thread
     traced "$logged=$work/agent.log" Started "$@"
-    more=
+    more='' early=''
     [ $code = 0 ] || bad "code $code: $(head -3 "$work/err")"
     heard
     [ $# = 0 ] || [ "$(value unmount)" != 0 ] || bad "no virtual thread was seen"
