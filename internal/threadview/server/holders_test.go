@@ -149,4 +149,8 @@ func TestLocksHaveNamesAndKinds(t *testing.T) {
 	assert.Equal(t, []string{"HikariPool", "pool"}, []string{lanes[1].Row.Name, lanes[1].Row.Kind})
 	assert.Empty(t, lanes[2].Row.Kind)
 	assert.Zero(t, lanes[2].Row.Blocked.Time)
+	assert.Equal(t, 3, ask[viewapi.Locks](f, "/locks").Total)
+	contended := ask[viewapi.Locks](f, "/locks?contended=true")
+	require.Equal(t, 2, contended.Total)
+	assert.Equal(t, []string{"OrderBook.lock", "HikariPool"}, []string{contended.Locks[0].Name, contended.Locks[1].Name})
 }

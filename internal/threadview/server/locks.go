@@ -16,12 +16,16 @@ import (
 // locks returns the table of locks.
 func (q *query) locks() (any, *Problem) {
 	sel, wanted := q.selected(), q.lockFilter()
+	contended := q.choice("contended", "false", "true") == "true"
 	q.paged(100, 500)
 	order := ordered[viewapi.LockRow](q.params, "")
 	if p := q.done(); p != nil {
 		return nil, p
 	}
 	rows := q.lockRows(sel, wanted)
+	if contended {
+		rows = slices.DeleteFunc(rows, func(r viewapi.LockRow) bool { return r.Blocked == (viewapi.StateTime{}) })
+	}
 	slices.SortStableFunc(rows, func(a, b viewapi.LockRow) int { return cmp.Compare(b.Blocked.Time, a.Blocked.Time) })
 	order(rows)
 	return viewapi.Locks{From: q.rel(q.from), To: q.rel(q.to), Total: len(rows), Offset: q.page.offset, Locks: piece(rows, q.page)}, nil

@@ -69,17 +69,21 @@ func names(list []attach.JVM) string {
 			words = append(words, fmt.Sprintf("%d more", len(list)-most))
 			break
 		}
-		words = append(words, printable.Text(title(&list[i])))
+		word := strconv.Itoa(list[i].PID)
+		if t := title(&list[i]); t != "" {
+			word += " (" + t + ")"
+		}
+		words = append(words, printable.Text(word))
 	}
 	return strings.Join(words, ", ")
 }
 
-// title is how a JVM is called.
+// title is the main class or jar of a JVM; empty if not known.
 func title(jvm *attach.JVM) string {
 	if jvm.MainClass == "" {
-		return strconv.Itoa(jvm.PID)
+		return "" // path.Base would make it a dot
 	}
-	return fmt.Sprintf("%d (%s)", jvm.PID, path.Base(jvm.MainClass))
+	return path.Base(jvm.MainClass)
 }
 
 // completeJVMs completes process IDs, described by main classes.

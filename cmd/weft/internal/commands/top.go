@@ -89,10 +89,10 @@ func (p *Program) screen(ctx context.Context, client *page.Client, l *live, wind
 	if s.Waiting, err = client.Waiting(ctx, session, nil); err != nil {
 		return err
 	}
-	if s.Callers, err = client.Callers(ctx, session, nil); err != nil {
+	if s.Callers, err = client.Callers(ctx, session, page.Query{"sort": {"stats.time"}, "order": {"desc"}}); err != nil {
 		return err
 	}
-	if s.Locks, err = client.Locks(ctx, session, nil); err != nil {
+	if s.Locks, err = client.Locks(ctx, session, page.Query{"contended": {"true"}}); err != nil {
 		return err
 	}
 	return p.writeJSON(s)

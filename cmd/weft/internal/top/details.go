@@ -193,6 +193,8 @@ func methodsOf(row *viewapi.LockRow) request {
 		lines := []paneLine{{}, heading("methods that were blocked on locks of its class")}
 		q := s.ranged()
 		q.Set("class", row.Lock.Class)
+		q.Set("sort", "stats.time")
+		q.Set("order", "desc")
 		q.Set("limit", "5")
 		callers, err := c.Callers(ctx, session, q)
 		if err != nil {

@@ -112,6 +112,7 @@ func (s *snapshot) parts(ctx context.Context, c *page.Client, id string, w want)
 		table.Set("limit", "200")
 		part(ctx, s, &s.callers, c.Callers, id, table)
 	case locksTab:
+		table.Set("contended", "true")
 		table.Set("limit", "500")
 		part(ctx, s, &s.locks, c.Locks, id, table)
 	case threadsTab:

@@ -66,7 +66,11 @@ func (s *served) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func serve(t *testing.T, live bool) *served {
 	t.Helper()
 	sym := symbols.New(symbols.DefaultLimits())
-	events := threadtest.ReportAndMatchers(sym)
+	return serveEvents(t, live, sym, threadtest.ReportAndMatchers(sym))
+}
+
+func serveEvents(t *testing.T, live bool, sym *symbols.Table, events []jvmthread.Event) *served {
+	t.Helper()
 	id := jvmthread.SessionID{0: 0xa0}
 	st := store.New(math.MaxInt64, nil)
 	session := st.Open(id, store.Meta{
@@ -162,6 +166,30 @@ func TestDetailsHaveStacks(t *testing.T) {
 		require.NotNil(t, m.pane, c.keys)
 		assert.Contains(t, shown(m), c.want)
 	}
+}
+
+// The details of a lock begin with the method that was blocked longest, and show its stack.
+func TestDetailsOfALockBeginWithItsMostExpensiveMethod(t *testing.T) {
+	sym := symbols.New(symbols.DefaultLimits())
+	lock := jvmthread.LockID{Class: sym.InternClass("com.acme.OrderBook"), Hash: 1}
+	const owner, brief, long = 1, 2, 3
+	for i, name := range []string{"owner", "brief", "long"} {
+		sym.SetThread(jvmthread.Thread{ID: jvmthread.ThreadID(i + 1), Name: name})
+	}
+	f := serveEvents(t, false, sym, []jvmthread.Event{
+		{Time: jvmthread.Time(1 * ms), Thread: long, Kind: jvmthread.KindContendedEnter, Lock: lock, Peer: owner, Stack: sym.InternStack("at com.acme.OrderBook.match(OrderBook.java:22)\n")},
+		{Time: jvmthread.Time(80 * ms), Thread: brief, Kind: jvmthread.KindContendedEnter, Lock: lock, Peer: owner, Stack: sym.InternStack("at com.acme.OrderBook.depth(OrderBook.java:42)\n")},
+		{Time: jvmthread.Time(90 * ms), Thread: brief, Kind: jvmthread.KindContendedEntered, Lock: lock},
+		{Time: jvmthread.Time(100 * ms), Thread: long, Kind: jvmthread.KindContendedEntered, Lock: lock},
+	})
+	m := f.model()
+	run(m, m.next())
+	use(m, "3")
+	use(m, "enter")
+	_, methods, found := strings.Cut(shown(m), "methods that were blocked")
+	require.True(t, found, shown(m))
+	assert.Regexp(t, `(?s)99\.0 ms +com\.acme\.OrderBook\.match.*10\.0 ms +com\.acme\.OrderBook\.depth.*went.*OrderBook\.java:22`, methods)
+	assert.NotContains(t, methods, "OrderBook.java:42")
 }
 
 // A part that fails keeps its last state, the others go on.
