@@ -62,6 +62,14 @@ demo: ## run a Java program under the agent, print why its threads wait, and ser
 demo-jaeger: ## send the spans of the same program to a real Jaeger (its first build takes minutes)
 	e2e/demo.sh --jaeger
 
+# The pictures of the documentation that a program makes.
+.PHONY: cast
+cast: build/standalone/weft ## record weft top at the sample program into docs/images/top.cast, for asciinema
+	@scripts/need.sh javac
+	@mkdir -p build/demo/classes
+	$(JAVA_HOME)/bin/javac --release 11 -d build/demo/classes e2e/jvm/com/acme/orders/*.java
+	$(GO) run ./e2e/cast
+
 # The end-to-end tests and those of the agent compare what real JVMs do with what is reported, and wait a lot. They run next to each other, after
 # what needs the CPU. The output of each part is printed when it ends.
 .PHONY: test
