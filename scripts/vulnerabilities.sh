@@ -41,14 +41,29 @@ govulncheck() {
     }
 }
 
-# The full distribution has the dependencies of both, once it was generated.
-for dir in . build/collector-full; do
+# What is shipped. The full distribution has the dependencies of both, once it was generated.
+while read -r dir packages; do
     [ -f "$dir/go.mod" ] || continue
-    govulncheck -C "$dir" ./... || { echo "vulnerabilities: in $dir:" >&2 && cat "$out" >&2 && status=1; }
-done
-for dir in tools tools/k8s tools/lint tools/vale; do
-    govulncheck -C "$dir" -format text tool || { echo "vulnerabilities: in $dir, which is not shipped:" && grep -E '^Vulnerability|^ +(Found|Fixed) in' "$out" || cat "$out"; }
-done
+    govulncheck -C "$dir" "$packages" </dev/null || { echo "vulnerabilities: in $dir:" >&2 && cat "$out" >&2 && status=1; }
+done <<'EOF'
+. ./...
+build/collector-full ./...
+tools/release ./agentcopy
+EOF
+
+# Tools of developers.
+while read -r dir packages; do
+    govulncheck -C "$dir" -format text "$packages" </dev/null || {
+        echo "vulnerabilities: in $dir, which is not shipped:"
+        grep -E '^Vulnerability|^ +(Found|Fixed) in' "$out" || cat "$out"
+    }
+done <<'EOF'
+tools tool
+tools/k8s tool
+tools/lint tool
+tools/vale tool
+tools/release ./...
+EOF
 
 # files lists what OSV-Scanner reads, below folders.
 files() {
