@@ -37,6 +37,16 @@ const NumStates = int(stateEnd)
 // String returns the state's name.
 func (s State) String() string { return nameOf(stateNames[:], s, "invalid") }
 
+// ParseState returns the state with the given name.
+func ParseState(name string) (State, bool) {
+	for s := range stateEnd {
+		if stateNames[s] == name {
+			return s, true
+		}
+	}
+	return StateUnknown, false
+}
+
 // Stopped reports whether a thread in this state waits for something.
 func (s State) Stopped() bool {
 	switch s {

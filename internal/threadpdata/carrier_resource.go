@@ -4,6 +4,7 @@
 package threadpdata
 
 import (
+	"slices"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -61,4 +62,32 @@ func ServiceName(res pcommon.Resource) string {
 		return ""
 	}
 	return value.AsString()
+}
+
+// SpansSession returns the session whose spans have a resource, if it is one of thread_span. Thresholds are those of the recording that the
+// spans come from. Its waits have both ends.
+func SpansSession(res pcommon.Resource) (session recording.Session, ok bool) {
+	value, ok := res.Attributes().Get(attrSessionID)
+	if !ok || value.Type() != pcommon.ValueTypeStr {
+		return session, false
+	}
+	var id jvmthread.SessionID
+	if readID(id[:], value.Str()); id[0] == 0 {
+		return session, false
+	}
+	session = RecordingSession(id, res)
+	session.SingleEnded = false
+	session.Attributes = slices.DeleteFunc(session.Attributes, func(a wire.Attribute) bool {
+		switch a.Key {
+		case attrRecordingThresholds:
+			session.Thresholds = strings.Split(a.Value, "; ")
+		case attrRecordingFormat:
+		case attrServiceInstanceID:
+			return a.Value == id.String() // FillResource adds it
+		default:
+			return a.Key == attrServiceName && a.Value == unknownService
+		}
+		return true
+	})
+	return session, true
 }
