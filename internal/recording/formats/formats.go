@@ -19,13 +19,14 @@ import (
 	"github.com/weft-otel/weft/internal/recording/jfr"
 	"github.com/weft-otel/weft/internal/recording/native"
 	"github.com/weft-otel/weft/internal/recording/orca"
+	"github.com/weft-otel/weft/internal/recording/otlp"
 	"github.com/weft-otel/weft/internal/recording/tptp"
 	"github.com/weft-otel/weft/internal/recording/triples"
 )
 
 // All returns all formats, those with the most distinctive signature first.
 func All() []recording.Format {
-	return []recording.Format{native.Format(), jfr.Format(), tptp.Format(), orca.Format(), triples.Format()}
+	return []recording.Format{native.Format(), jfr.Format(), tptp.Format(), orca.Format(), triples.Format(), otlp.Format()}
 }
 
 // Names returns the names of all formats.
@@ -74,8 +75,7 @@ func Detect(head []byte) (recording.Format, error) {
 		return recording.Format{}, fmt.Errorf("%w: the file is compressed more than once; decompress it before", ErrUnknown)
 	}
 	if strings.HasPrefix(string(head), "{") {
-		return recording.Format{}, fmt.Errorf("%w: the file is JSON, and spans do not have all that their events had; use the recording that they come from",
-			ErrUnknown)
+		return recording.Format{}, fmt.Errorf("%w: the file is JSON, but not OTLP JSON of spans, which begins with {%q:", ErrUnknown, "resourceSpans")
 	}
 	return recording.Format{}, fmt.Errorf("%w: the file starts with %.16q: want one of %s", ErrUnknown, head, strings.Join(Names(), ", "))
 }

@@ -106,13 +106,19 @@ func (s *session) owner(p *piece) jvmthread.ThreadID {
 	if p.peer != jvmthread.NoThread {
 		return p.peer
 	}
-	if next := s.next[deadlocked{p.thread, p.waitBegan}]; next != jvmthread.NoThread {
-		return next
+	id := s.owners[waitKey{p.thread, p.waitBegan}]
+	if n := s.byName[p.holder]; id == jvmthread.NoThread && p.holder != "" {
+		id = n.only()
+		if id == jvmthread.NoThread && p.state == jvmthread.StateParked { // only an owner shows that the thread waits for a lock
+			if id = n[0]; id == p.thread {
+				id = n[1]
+			}
+		}
 	}
-	if id := s.byName[p.holder]; p.holder != "" && id != p.thread {
-		return id
+	if id == p.thread {
+		return jvmthread.NoThread
 	}
-	return jvmthread.NoThread
+	return id
 }
 
 // describeOwner adds what a span says of the owner of the lock when the wait began.

@@ -92,9 +92,6 @@ func (s *session) links(sh *threadpdata.Shown, effect jvmthread.Time, p *piece) 
 			kind, call = unparkLink, jvmthread.KindUnpark
 		case "deadlock":
 			if p != nil {
-				if s.next == nil {
-					s.next = make(map[deadlocked]jvmthread.ThreadID)
-				}
 				p.cycle = l.SpanID
 			}
 			continue
@@ -181,12 +178,22 @@ func (s *session) release(until jvmthread.Time) {
 	}
 }
 
-// resolve finds who owned the locks of deadlocked threads.
+// resolve finds who owned the lock of a wait if a link at its end says so and a name does not: the next thread of a deadlock, or the thread
+// that handed the lock over.
 func (s *session) resolve() {
-	clear(s.next)
+	clear(s.owners)
 	for i := range s.pieces {
-		if p := &s.pieces[i]; p.kind == inState && p.cycle != (pcommon.SpanID{}) {
-			s.next[deadlocked{p.thread, p.waitBegan}] = s.target(p.cycle)
+		p := &s.pieces[i]
+		var owner jvmthread.ThreadID
+		switch {
+		case p.kind != inState:
+		case p.cycle != pcommon.SpanID{}:
+			owner = s.target(p.cycle)
+		case p.holder != "" && p.linked == handoffLink && s.byName[p.holder].only() == jvmthread.NoThread:
+			owner = s.target(p.link)
+		}
+		if owner != jvmthread.NoThread {
+			s.owners[waitKey{p.thread, p.waitBegan}] = owner
 		}
 	}
 }
@@ -228,17 +235,21 @@ func (s *session) pass(until jvmthread.Time) {
 	if until == math.MaxInt64 {
 		n = len(s.events)
 	}
-	for rest := s.events[:n]; s.Err() == nil && (len(rest) > 0 || len(s.news) > 0); {
+	ends := until == math.MaxInt64 && s.last > s.floor
+	for rest := s.events[:n]; s.Err() == nil && (len(rest) > 0 || len(s.news) > 0 || ends); {
 		k := min(len(rest), batchEvents)
 		b := recording.Batch{Threads: s.news, Events: rest[:k], Watermark: s.floor}
-		rest = rest[k:]
+		rest, ends = rest[k:], false
 		switch {
 		case len(rest) > 0:
 			b.Watermark = rest[0].Time
 		case until != math.MaxInt64:
 			b.Watermark = until
-		case k > 0:
-			b.Watermark = b.Events[k-1].Time
+		default: // waits may be open up to then
+			b.Watermark = s.last
+			if k > 0 {
+				b.Watermark = max(s.last, b.Events[k-1].Time)
+			}
 		}
 		b.Watermark = max(b.Watermark, 0)
 		for i := range b.Threads {

@@ -26,14 +26,15 @@ type session struct {
 	pieces    []piece
 	windows   map[pcommon.TraceID]*span
 	newest    jvmthread.Time // start of the newest window
+	last      jvmthread.Time // up to which anything is known
 	end       recording.End
 	ids       map[pcommon.SpanID]jvmthread.ThreadID // of the spans that are held back
 	older     map[pcommon.SpanID]jvmthread.ThreadID // of those passed on last
 	threads   map[jvmthread.ThreadID]*thread
-	byName    map[string]jvmthread.ThreadID // NoThread: several have the name
+	byName    map[string]namesakes
 	names     map[string]string             // interned
 	active    []*thread                     // whose last state may have ended
-	next      map[deadlocked]jvmthread.ThreadID
+	owners    map[waitKey]jvmthread.ThreadID // see resolve
 	news      []jvmthread.Thread
 	events    []jvmthread.Event
 	calls     []jvmthread.Event // of the time of the last one
@@ -54,8 +55,19 @@ type folded struct {
 	queued                    uint64 // waits for a carrier that no event can stand for
 }
 
-// deadlocked is a wait that became part of a deadlock.
-type deadlocked struct {
+// namesakes are threads of one name: the first two.
+type namesakes [2]jvmthread.ThreadID
+
+// only returns the only thread of a name, or NoThread.
+func (n namesakes) only() jvmthread.ThreadID {
+	if n[1] != jvmthread.NoThread {
+		return jvmthread.NoThread
+	}
+	return n[0]
+}
+
+// waitKey identifies a wait.
+type waitKey struct {
 	thread jvmthread.ThreadID
 	began  jvmthread.Time
 }
@@ -63,7 +75,8 @@ type deadlocked struct {
 func newSession(d *decoder, about recording.Session) *session {
 	return &session{
 		decoder: d, about: about, windows: make(map[pcommon.TraceID]*span), ids: make(map[pcommon.SpanID]jvmthread.ThreadID),
-		threads: make(map[jvmthread.ThreadID]*thread), byName: make(map[string]jvmthread.ThreadID), names: make(map[string]string),
+		threads: make(map[jvmthread.ThreadID]*thread), byName: make(map[string]namesakes), names: make(map[string]string),
+		owners: make(map[waitKey]jvmthread.ThreadID),
 		floor: math.MinInt64, newest: math.MinInt64,
 	}
 }
@@ -121,7 +134,7 @@ func (s *session) window(id pcommon.TraceID) *span {
 func (s *session) addWindow(sh *threadpdata.Shown) {
 	s.ids[sh.SpanID] = jvmthread.NoThread
 	*s.window(sh.TraceID) = span{sh.WindowStart, sh.End}
-	s.newest = max(s.newest, sh.WindowStart)
+	s.newest, s.last = max(s.newest, sh.WindowStart), max(s.last, sh.End)
 	add(&s.folded.threads, &sh.FoldedThreads)
 	add(&s.folded.waits, &sh.Contended)
 	switch sh.Cut { // a collector that is stopped does not end a session
@@ -182,7 +195,7 @@ func (s *session) addState(sh *threadpdata.Shown) {
 		s.define(th, &jvmthread.Thread{ID: th.def.ID, Name: sh.Thread.Name})
 	}
 	p := piece{
-		start: sh.Start, end: sh.End, began: sh.Began, waitBegan: sh.WaitBegan, thread: th.def.ID, state: sh.State, timeout: sh.Timeout,
+		kind: inState, start: sh.Start, end: sh.End, began: sh.Began, waitBegan: sh.WaitBegan, thread: th.def.ID, state: sh.State, timeout: sh.Timeout,
 		open: sh.Open, partial: sh.Partial, timedOut: sh.TimedOut, interrupted: sh.Interrupted, pinned: sh.Pinned, window: s.window(sh.TraceID),
 	}
 	if sh.State == jvmthread.StateRunnable {
@@ -199,6 +212,7 @@ func (s *session) addState(sh *threadpdata.Shown) {
 			p.more = &more{ownerStack: ownerStack, context: sh.Context, ownerContext: sh.OwnerSpan}
 		}
 	}
+	s.last = max(s.last, sh.End)
 	s.links(sh, sh.End, &p)
 	s.hold(&p)
 }

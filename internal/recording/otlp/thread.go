@@ -61,11 +61,13 @@ func (s *session) define(th *thread, def *jvmthread.Thread) {
 		return
 	}
 	th.defined = true
-	if next.Name != th.def.Name && len(s.byName) < 2*recording.MaxThreads {
-		if other, ok := s.byName[next.Name]; !ok {
-			s.byName[next.Name] = next.ID
-		} else if other != next.ID {
-			s.byName[next.Name] = jvmthread.NoThread
+	shown := wording.ThreadName(next.Name, next.ID)
+	if len(s.byName) < 2*recording.MaxThreads {
+		switch n := s.byName[shown]; {
+		case n[0] == jvmthread.NoThread:
+			s.byName[shown] = namesakes{next.ID}
+		case n[0] != next.ID && n[1] == jvmthread.NoThread:
+			s.byName[shown] = namesakes{n[0], next.ID}
 		}
 	}
 	th.def = next
