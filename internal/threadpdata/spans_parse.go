@@ -49,6 +49,7 @@ type Shown struct {
 	State       jvmthread.State
 	Began       jvmthread.Time // of the state
 	WaitBegan   jvmthread.Time // of the wait, which may be in an earlier state
+	Continues   bool           // the wait began in an earlier state
 	Open        bool
 	Partial     bool
 	TimedOut    bool
@@ -188,7 +189,7 @@ func (r *spanReader) number(key string, n int64) {
 	case attrIntervalStart:
 		r.Began = jvmthread.Time(n)
 	case attrWaitStart:
-		r.WaitBegan = jvmthread.Time(n)
+		r.WaitBegan, r.Continues = jvmthread.Time(n), true
 	case attrWaitTimeout:
 		r.Timeout = max(0, n)
 	case attrLockID:

@@ -48,7 +48,7 @@ func (s *session) beginState(th *thread, p *piece) {
 		jvmthread.StateDeadlocked:
 	}
 	ev := jvmthread.Event{Kind: s.begins(p), Time: at, Lock: p.lock, Peer: p.peer, Arg: p.timeout, Stack: p.stack}
-	p.state = ev.Kind.State()
+	p.state, p.deadlocked = ev.Kind.State(), p.state == jvmthread.StateDeadlocked
 	if p.partial {
 		ev.Flags |= jvmthread.FlagSnapshot
 	}
@@ -147,6 +147,9 @@ func (s *session) closeState(th *thread, next *piece) {
 		follows = next.state
 	}
 	th.has = false
+	if follows == jvmthread.StateUnknown || follows == jvmthread.StateSuspended { // which ends this state
+		return
+	}
 	end := jvmthread.Event{Time: at, Lock: p.lock}
 	if p.pinned && p.state != jvmthread.StateParked {
 		end.Flags |= jvmthread.FlagPinned

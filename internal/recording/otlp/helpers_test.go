@@ -69,7 +69,6 @@ type analyzed struct {
 	waits   map[waitKey]wait
 	blocked map[string]jvmthread.Time // by class
 	causes  map[string]int
-	names   bool // of threads that only spans name
 }
 
 type waitKey struct {
@@ -99,6 +98,12 @@ func (a *analyzed) add(events []jvmthread.Event, lost uint64, watermark jvmthrea
 	a.batch++
 	a.before = a.engine.AddBatch(a.batch, a.before+lost, watermark, events)
 	a.engine.Advance(a.window)
+}
+
+// analyze adds the events of a whole session.
+func (a *analyzed) analyze(events []jvmthread.Event) {
+	a.add(events, 0, events[len(events)-1].Time)
+	a.close()
 }
 
 func (a *analyzed) close() { a.engine.Close(window.CutEnd, a.window) }
@@ -177,7 +182,7 @@ func read(t testing.TB, options recording.Options, text []byte) *analyzing {
 	return sink
 }
 
-// lines lists the waits of threads, except for those that have no span because the thread ran meanwhile.
+// lines lists the waits of threads.
 func (a *analyzed) lines() (list []string) {
 	keys := make([]waitKey, 0, len(a.waits))
 	for key := range a.waits {

@@ -35,7 +35,7 @@ type piece struct {
 	linked           linkKind
 
 	exact, direct                                              bool // of the link; of the call: its thread is known
-	open, partial, timedOut, interrupted, pinned, hasCPU, took bool
+	continues, deadlocked, open, partial, timedOut, interrupted, pinned, hasCPU, took bool
 }
 
 // more is what few waits have.
@@ -190,7 +190,9 @@ func (s *session) resolve() {
 		case p.cycle != pcommon.SpanID{}:
 			owner = s.target(p.cycle)
 		case p.holder != "" && p.linked == handoffLink && s.byName[p.holder].only() == jvmthread.NoThread:
-			owner = s.target(p.link)
+			if th := s.threads[s.target(p.link)]; th != nil && p.holder == th.shown() {
+				owner = th.def.ID
+			}
 		}
 		if owner != jvmthread.NoThread {
 			s.owners[waitKey{p.thread, p.waitBegan}] = owner
@@ -269,7 +271,7 @@ func (s *session) settle(until jvmthread.Time) {
 		if th.begins != jvmthread.NoTime && th.begins < until {
 			s.start(th, th.begins)
 		}
-		if th.has && !th.now.open && th.now.end < until {
+		if th.has && !th.now.open && !th.now.deadlocked && th.now.end < until {
 			s.closeState(th, nil)
 		}
 		if th.listed = th.has || th.begins != jvmthread.NoTime; th.listed {

@@ -191,12 +191,16 @@ func (s *session) addState(sh *threadpdata.Shown) {
 	if th == nil {
 		return
 	}
+	if (sh.Pinned || sh.State == jvmthread.StateQueued) && !th.virtual {
+		th.virtual = true
+		s.define(th, &th.def)
+	}
 	if !th.defined { // its own span has more
 		s.define(th, &jvmthread.Thread{ID: th.def.ID, Name: sh.Thread.Name})
 	}
 	p := piece{
 		kind: inState, start: sh.Start, end: sh.End, began: sh.Began, waitBegan: sh.WaitBegan, thread: th.def.ID, state: sh.State, timeout: sh.Timeout,
-		open: sh.Open, partial: sh.Partial, timedOut: sh.TimedOut, interrupted: sh.Interrupted, pinned: sh.Pinned, window: s.window(sh.TraceID),
+		continues: sh.Continues || sh.Began < sh.Start, open: sh.Open, partial: sh.Partial, timedOut: sh.TimedOut, interrupted: sh.Interrupted, pinned: sh.Pinned, window: s.window(sh.TraceID),
 	}
 	if sh.State == jvmthread.StateRunnable {
 		p.timeout, p.hasCPU = sh.CPU, sh.HasCPU

@@ -21,12 +21,16 @@ type thread struct {
 	inWait  bool                  // it left a wait set, and the wait has not returned
 	joined  jvmthread.ThreadID    // of that wait
 	begins  jvmthread.Time        // when its life begins, which no event says yet; NoTime: not known
+	virtual bool                  // a state shows that it is
 	seen    bool                  // it had a state
 	defined bool
 	ended   bool
 	context jvmthread.SpanContext // of the application
 	cpu     int64                 // CPU time in the spans so far, and 1
 }
+
+// shown is the name of the thread in spans.
+func (t *thread) shown() string { return wording.ThreadName(t.def.Name, t.def.ID) }
 
 // fresh reports whether nothing is known of the thread before.
 func (t *thread) fresh() bool { return t != nil && !t.seen && !t.running }
@@ -54,6 +58,7 @@ func (s *session) thread(def *jvmthread.Thread) *thread {
 func (s *session) define(th *thread, def *jvmthread.Thread) {
 	next := *def
 	next.Name, next.Group = recording.Valid([]byte(def.Name)), recording.Valid([]byte(def.Group))
+	next.Virtual = next.Virtual || th.virtual
 	if next.Name == wording.ThreadName("", def.ID) { // it has none
 		next.Name = ""
 	}
@@ -61,8 +66,8 @@ func (s *session) define(th *thread, def *jvmthread.Thread) {
 		return
 	}
 	th.defined = true
-	shown := wording.ThreadName(next.Name, next.ID)
-	if len(s.byName) < 2*recording.MaxThreads {
+	th.def = next
+	if shown := th.shown(); len(s.byName) < 2*recording.MaxThreads {
 		switch n := s.byName[shown]; {
 		case n[0] == jvmthread.NoThread:
 			s.byName[shown] = namesakes{next.ID}
@@ -70,7 +75,6 @@ func (s *session) define(th *thread, def *jvmthread.Thread) {
 			s.byName[shown] = namesakes{n[0], next.ID}
 		}
 	}
-	th.def = next
 	s.news = append(s.news, next)
 }
 
@@ -98,9 +102,10 @@ func (s *session) finished(th *thread, at jvmthread.Time) {
 	if th.begins != jvmthread.NoTime {
 		s.start(th, th.begins)
 	}
-	if th.has {
+	if th.has && !th.now.deadlocked { // else it ended in the deadlock
 		s.closeState(th, nil)
 	}
+	th.has = false
 	s.emit(th, jvmthread.Event{Kind: jvmthread.KindThreadEnd, Time: at})
 	th.ended, th.running = true, false
 }
@@ -123,6 +128,7 @@ func (s *session) state(th *thread, p *piece) {
 	if th.has && continues(&th.now, p) {
 		now := &th.now
 		now.end, now.open, now.timedOut, now.interrupted, now.pinned = p.end, p.open, p.timedOut, p.interrupted, now.pinned || p.pinned
+		now.deadlocked = p.state == jvmthread.StateDeadlocked
 		now.linked, now.exact, now.latency = p.linked, p.exact, p.latency
 		if p.linked != noLink {
 			now.link = p.link
@@ -162,9 +168,9 @@ func (s *session) list(th *thread) {
 // continues reports whether two spans show parts of one state, or of one wait that became part of a deadlock.
 func continues(a, b *piece) bool {
 	if onLock(a.state) && onLock(b.state) {
-		return a.waitBegan == b.waitBegan && a.lock == b.lock && (b.began < b.start || b.waitBegan < b.began)
+		return b.continues && a.waitBegan == b.waitBegan && a.lock == b.lock
 	}
-	return a.state == b.state && a.began == b.began && b.began < b.start
+	return b.continues && a.state == b.state && a.began == b.began
 }
 
 // onLock reports whether a thread in a state may become deadlocked.
@@ -192,7 +198,10 @@ func (s *session) call(p *piece) {
 			ev.Flags |= jvmthread.FlagVirtualPeer
 		}
 	}
-	if len(s.calls) > 0 && s.calls[0].Time != p.start {
+	if p.latency == 0 && !p.direct && ev.Flags == 0 { // events of one time have no order
+		ev.Time--
+	}
+	if len(s.calls) > 0 && s.calls[0].Time != ev.Time {
 		s.calls = s.calls[:0]
 	}
 	ev.Thread = id
