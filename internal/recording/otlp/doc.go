@@ -21,7 +21,7 @@ func Format() recording.Format {
 
 // Match reports whether the first JSON object is a request of spans.
 func Match(head []byte) bool {
-	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xEF\xBB\xBF")), " \t\r\n")
+	head = bytes.TrimLeft(head, " \t\r\n")
 	if len(head) == 0 || head[0] != '{' {
 		return false
 	}
