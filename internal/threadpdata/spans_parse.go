@@ -35,7 +35,7 @@ type Shown struct {
 	Thread     jvmthread.Thread
 	Links      []ShownLink
 
-	Cut           window.Cut    // of a window
+	Cut           window.Cut     // of a window
 	WindowStart   jvmthread.Time // exact
 	FoldedThreads window.Folded
 
@@ -253,7 +253,7 @@ func (r *spanReader) links(s ptrace.Span) {
 				l.Exact = false
 			}
 		}
-		r.Shown.Links = append(r.Shown.Links, l)
+		r.Links = append(r.Links, l)
 	}
 }
 
@@ -283,8 +283,8 @@ func (r *spanReader) calls(s ptrace.Span) {
 }
 
 func callNamed(name string) jvmthread.Kind {
-	for kind, of := range nameOfCall {
-		if of == name && of != "" {
+	for kind := range nameOfCall {
+		if of := nameOfCall[kind]; of == name && of != "" {
 			return jvmthread.Kind(kind)
 		}
 	}

@@ -75,7 +75,7 @@ func Detect(head []byte) (recording.Format, error) {
 		return recording.Format{}, fmt.Errorf("%w: the file is compressed more than once; decompress it before", ErrUnknown)
 	}
 	if strings.HasPrefix(string(head), "{") {
-		return recording.Format{}, fmt.Errorf("%w: the file is JSON, but not OTLP JSON of spans, which begins with {%q:", ErrUnknown, "resourceSpans")
+		return recording.Format{}, fmt.Errorf("%w: the file is JSON, but not that of spans: want {%q: at its start", ErrUnknown, "resourceSpans")
 	}
 	return recording.Format{}, fmt.Errorf("%w: the file starts with %.16q: want one of %s", ErrUnknown, head, strings.Join(Names(), ", "))
 }

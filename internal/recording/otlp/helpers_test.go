@@ -87,6 +87,7 @@ type wait struct {
 }
 
 func newAnalyzed(t testing.TB, id jvmthread.SessionID, sym *symbols.Table) *analyzed {
+	t.Helper()
 	cfg := engine.DefaultConfig()
 	cfg.Phase = window.Phase(id, cfg.Window)
 	return &analyzed{
@@ -129,7 +130,7 @@ func (a *analyzed) window(w *window.Window) {
 	}
 }
 
-// Sink that analyzes each session.
+// analyzing is a sink that analyzes each session.
 type analyzing struct {
 	t        testing.TB
 	sym      *symbols.Table

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -154,7 +155,7 @@ func TestFormsOfAFile(t *testing.T) {
 	}
 	for name, form := range map[string]string{
 		"reversed": strings.Join(reversed, ""), "twice": string(text) + string(text), "each twice": lines[0] + lines[0] + strings.Join(lines[1:], "") + lines[1],
-		"one line": strings.ReplaceAll(string(text), "\n", ""),
+		"one line":      strings.ReplaceAll(string(text), "\n", ""),
 		"several lines": strings.NewReplacer(`{"resourceSpans":`, "{\r\n\t\"resourceSpans\":", `},{`, "},\n{").Replace(string(text)),
 	} {
 		sink := read(t, recording.Options{}, []byte(form))
@@ -207,10 +208,10 @@ func TestBadInput(t *testing.T) {
 	const cut = "the request is truncated, and its spans are missing; the collector was killed, or is still writing; the other lines are read"
 	deep := `{"resourceSpans":[{"resource":{"attributes":[{"key":"x","value":` + strings.Repeat(`{"arrayValue":{"values":[`, 1<<20) + "\n"
 	for name, test := range map[string]struct{ text, want string }{
-		"last line":        {lines[0] + lines[1] + lines[2][:len(lines[2])/2], "spans.json:3 (byte " + fmt.Sprint(len(lines[0])+len(lines[1])) + "): " + cut},
+		"last line":        {lines[0] + lines[1] + lines[2][:len(lines[2])/2], "spans.json:3 (byte " + strconv.Itoa(len(lines[0])+len(lines[1])) + "): " + cut},
 		"first line":       {lines[0][:700] + "\n" + lines[0] + lines[1], "spans.json:1 (byte 0): " + cut},
-		"killed":           {lines[0] + lines[1][:800] + lines[1], "spans.json:2 (byte " + fmt.Sprint(len(lines[0])) + "): " + cut},
-		"text":             {lines[0] + "oops\n" + lines[1], "spans.json:2 (byte " + fmt.Sprint(len(lines[0])) + "): not OTLP JSON: "},
+		"killed":           {lines[0] + lines[1][:800] + lines[1], "spans.json:2 (byte " + strconv.Itoa(len(lines[0])) + "): " + cut},
+		"text":             {lines[0] + "oops\n" + lines[1], "spans.json:2 (byte " + strconv.Itoa(len(lines[0])) + "): not OTLP JSON: "},
 		"nested":           {lines[0] + deep + lines[1], "the request is nested more than 100 levels deep, and is skipped; write smaller batches, or raise max_record_size"},
 		"too many objects": {lines[0] + `{"resourceSpans":[{"scopeSpans":[{"spans":[` + strings.Repeat("{},", 2<<20) + "{}]}]}]}\n" + lines[1], " objects, want at most 2097152; write smaller batches"},
 		"too long":         {lines[0] + `{"resourceSpans":[{"x":"` + strings.Repeat("a", 64<<20) + "\"}]}\n" + lines[1], "the request is longer than 67108864 bytes, and is skipped"},
@@ -238,8 +239,10 @@ func TestOtherSpans(t *testing.T) {
 	assert.EqualValues(t, 1, d.Stats().Unknown)
 	require.Empty(t, sink.Problems)
 	for _, pair := range [][2]string{
-		{`"startTimeUnixNano":"17`, `"startTimeUnixNano":"97`}, {`"key":"weft.interval.time","value":{"intValue":"`, `"key":"weft.interval.time","value":{"intValue":"-`},
-		{`"key":"thread.id","value":{"intValue":"`, `"key":"thread.id","value":{"intValue":"-`}, {`"weft.state","value":{"stringValue":"`, `"weft.state","value":{"stringValue":"un`},
+		{`"startTimeUnixNano":"17`, `"startTimeUnixNano":"97`},
+		{`"key":"weft.interval.time","value":{"intValue":"`, `"key":"weft.interval.time","value":{"intValue":"-`},
+		{`"key":"thread.id","value":{"intValue":"`, `"key":"thread.id","value":{"intValue":"-`},
+		{`"weft.state","value":{"stringValue":"`, `"weft.state","value":{"stringValue":"un`},
 	} {
 		at := bytes.Index(text, []byte(`"name":"thread"`)) // the critical path is before
 		bad := string(text[:at]) + strings.Replace(string(text[at:]), pair[0], pair[1], 40)
@@ -252,7 +255,7 @@ func TestOtherSpans(t *testing.T) {
 
 func TestMatch(t *testing.T) {
 	for text, want := range map[string]bool{
-		`{"resourceSpans":[`: true, " \n{\n  \"resourceSpans\": [": true, `{"resourceLogs":[]}`: false, "": false, "{": false, "{}": false, "x": false,
+		`{"resourceSpans":[`: true, "{\n  \"resourceSpans\": [": true, `{"resourceLogs":[]}`: false, "": false, "{": false, "{}": false, "x": false,
 	} {
 		assert.Equal(t, want, format.Match([]byte(text)), text)
 	}

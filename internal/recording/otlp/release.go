@@ -34,7 +34,7 @@ type piece struct {
 	call             jvmthread.Kind
 	linked           linkKind
 
-	exact, direct                                              bool // of the link; of the call: its thread is known
+	exact, direct                                                                     bool // of the link; of the call: its thread is known
 	continues, deadlocked, open, partial, timedOut, interrupted, pinned, hasCPU, took bool
 }
 
@@ -71,7 +71,8 @@ const (
 func (s *session) links(sh *threadpdata.Shown, effect jvmthread.Time, p *piece) {
 	for i := range sh.Links {
 		l := &sh.Links[i]
-		kind, call := noLink, jvmthread.KindNone
+		var kind linkKind
+		call := jvmthread.KindNone
 		switch l.Kind {
 		case "start":
 			kind, call, effect = startLink, jvmthread.KindStartCalled, sh.Start

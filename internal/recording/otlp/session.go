@@ -32,8 +32,8 @@ type session struct {
 	older     map[pcommon.SpanID]jvmthread.ThreadID // of those passed on last
 	threads   map[jvmthread.ThreadID]*thread
 	byName    map[string]namesakes
-	names     map[string]string             // interned
-	active    []*thread                     // whose last state may have ended
+	names     map[string]string              // interned
+	active    []*thread                      // whose last state may have ended
 	owners    map[waitKey]jvmthread.ThreadID // see resolve
 	news      []jvmthread.Thread
 	events    []jvmthread.Event
@@ -77,7 +77,7 @@ func newSession(d *decoder, about recording.Session) *session {
 		decoder: d, about: about, windows: make(map[pcommon.TraceID]*span), ids: make(map[pcommon.SpanID]jvmthread.ThreadID),
 		threads: make(map[jvmthread.ThreadID]*thread), byName: make(map[string]namesakes), names: make(map[string]string),
 		owners: make(map[waitKey]jvmthread.ThreadID),
-		floor: math.MinInt64, newest: math.MinInt64,
+		floor:  math.MinInt64, newest: math.MinInt64,
 	}
 }
 

@@ -167,16 +167,18 @@ func (s *Splitter) skip(start *int, to int) {
 
 // cut passes on what ends at an index of the buffer.
 func (s *Splitter) cut(start *int, end int, truncated bool) {
+	next := between
 	switch text := s.buf[*start:end]; {
 	case len(text) > s.limit:
 		s.refuse("longer than %d bytes", s.limit)
+		next = skipping // as if it had been refused before its end was read
 	case s.tooDeep && s.state == inRequest:
 		s.refuse("nested more than %d levels deep", maxDepth)
 	default:
 		s.take(&Request{Line: s.began, Byte: s.offset, Text: bytes.TrimSpace(text), Truncated: truncated})
 	}
 	s.skip(start, end)
-	s.state = between
+	s.state = next
 }
 
 func (s *Splitter) pass(end int, truncated bool) {

@@ -5,6 +5,7 @@ package otlp
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/recording"
@@ -16,13 +17,13 @@ type thread struct {
 	def     jvmthread.Thread
 	now     piece // the state that has not ended yet, if has
 	has     bool
-	listed  bool                  // in session.active
-	running bool                  // known to run, unless has
-	inWait  bool                  // it left a wait set, and the wait has not returned
-	joined  jvmthread.ThreadID    // of that wait
-	begins  jvmthread.Time        // when its life begins, which no event says yet; NoTime: not known
-	virtual bool                  // a state shows that it is
-	seen    bool                  // it had a state
+	listed  bool               // in session.active
+	running bool               // known to run, unless has
+	inWait  bool               // it left a wait set, and the wait has not returned
+	joined  jvmthread.ThreadID // of that wait
+	begins  jvmthread.Time     // when its life begins, which no event says yet; NoTime: not known
+	virtual bool               // a state shows that it is
+	seen    bool               // it had a state
 	defined bool
 	ended   bool
 	context jvmthread.SpanContext // of the application
@@ -205,10 +206,8 @@ func (s *session) call(p *piece) {
 		s.calls = s.calls[:0]
 	}
 	ev.Thread = id
-	for i := range s.calls {
-		if s.calls[i] == ev {
-			return
-		}
+	if slices.Contains(s.calls, ev) {
+		return
 	}
 	if len(s.calls) < maxCalls {
 		s.calls = append(s.calls, ev)

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"unicode/utf8"
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -19,6 +18,7 @@ import (
 	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/formats"
+	"github.com/weft-otel/weft/internal/recording/otlp"
 )
 
 // maxReported bounds the bad lines, and the problems of a recording, that an error lists.
@@ -37,13 +37,13 @@ type Source struct {
 // unpackedOption is the name of Source.MaxUnpacked for users.
 const unpackedOption = "--max-unpacked"
 
-// Bounds of a line, which has the spans of one request: usually some megabytes.
+// Bounds of a request, usually a line of some megabytes.
 const (
 	maxLine        = 128 << 20 // bytes
 	maxLineObjects = 4 << 20   // in it, which take up to 160 bytes each in memory but only 3 in the line
 )
 
-// Read adds up the sources: traces as OTLP JSON, one object per line, or recordings in any format. Memory depends on the longest line and
+// Read adds up the sources: traces as OTLP JSON, or recordings in any format. Memory depends on the longest line and
 // on the number of threads and windows only. Lines that cannot be read are skipped and listed in the error.
 func Read(sources ...Source) (Summary, error) {
 	c := newCollection()
@@ -130,89 +130,36 @@ func isText(head []byte) bool {
 // readLines reads OTLP JSON.
 func (c *collection) readLines(r io.Reader) error {
 	var (
-		lines   = bufio.NewReaderSize(r, 1<<20)
 		decoder ptrace.JSONUnmarshaler
 		bad     []error
 		more    int
 	)
-	for number := 1; ; number++ {
-		line, wrong, err := readLine(lines, maxLine)
-		content := bytes.TrimSpace(line)
-		for wrong == nil && len(content) > 0 {
-			var object []byte
-			object, content = cutObject(content)
-			td, failed := unmarshal(&decoder, object)
-			if failed == nil {
-				c.add(td)
-			} else if broken := fmt.Errorf("line %d: %w", number, failed); len(bad) < maxReported {
-				bad = append(bad, broken)
-			} else {
-				more++
-			}
-		}
-		switch {
-		case wrong != nil && len(bad) >= maxReported:
+	report := func(line uint64, err error) {
+		if len(bad) < maxReported {
+			bad = append(bad, fmt.Errorf("line %d: %w", line, err))
+		} else {
 			more++
-		case wrong != nil:
-			bad = append(bad, fmt.Errorf("line %d: %w", number, wrong))
 		}
-		if errors.Is(err, io.EOF) {
-			break
+	}
+	requests := otlp.NewSplitter(maxLine, func(request *otlp.Request) {
+		if request.Err != nil {
+			report(request.Line, request.Err)
+			return
 		}
+		td, err := otlp.Unmarshal(&decoder, request.Text, maxLineObjects)
 		if err != nil {
-			bad = append(bad, fmt.Errorf("line %d: %w", number, err))
-			break
+			report(request.Line, err)
+			return
 		}
+		c.add(td)
+	})
+	_, err := io.Copy(requests, r)
+	requests.Close()
+	if err != nil {
+		bad = append(bad, fmt.Errorf("line %d: %w", requests.Line(), err))
 	}
 	if more > 0 {
 		bad = append(bad, fmt.Errorf("and %s", units.Plural(int64(more), "more bad line")))
 	}
 	return errors.Join(bad...)
-}
-
-// unmarshal decodes an object if that takes no excessive memory.
-func unmarshal(decoder *ptrace.JSONUnmarshaler, object []byte) (ptrace.Traces, error) {
-	if n := bytes.Count(object, []byte("{")) + bytes.Count(object, []byte("null")); n > maxLineObjects {
-		return ptrace.Traces{}, fmt.Errorf("%d objects, want at most %d; write smaller batches", n, maxLineObjects)
-	}
-	td, err := decoder.UnmarshalTraces(object)
-	return td, notJSON(err)
-}
-
-// objectStart begins each object that a collector writes. Within an object it cannot occur: in texts, quotes are escaped.
-var objectStart = []byte(`{"resourceSpans":`)
-
-// cutObject splits a line before its second object. A collector that was killed while it wrote leaves a line without an end, to which the next
-// one appends.
-func cutObject(line []byte) (object, rest []byte) {
-	if i := bytes.Index(line[1:], objectStart); i >= 0 {
-		return line[:i+1], line[i+1:]
-	}
-	return line, nil
-}
-
-// readLine returns the next line, including its end. A line longer than the limit is skipped, and wrong says so.
-func readLine(r *bufio.Reader, limit int) (line []byte, wrong, err error) {
-	for {
-		piece, err := r.ReadSlice('\n')
-		switch {
-		case wrong != nil:
-		case len(line)+len(piece) > limit:
-			line, wrong = nil, fmt.Errorf("longer than %d bytes", limit)
-		default:
-			line = append(line, piece...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, wrong, err
-		}
-	}
-}
-
-// notJSON removes the quoted input from an error of the decoder.
-func notJSON(err error) error {
-	if err == nil {
-		return nil
-	}
-	what, _, _ := strings.Cut(err.Error(), ", error found in ")
-	return fmt.Errorf("not OTLP JSON: %s", strings.ToValidUTF8(what, "\uFFFD"))
 }

@@ -4,10 +4,8 @@
 package summary
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -85,20 +83,6 @@ func TestUnknownInputIsReportedOnce(t *testing.T) {
 			assert.NotContains(t, err.Error(), "bigger context")
 		})
 	}
-}
-
-func TestLinesAreBounded(t *testing.T) {
-	r := bufio.NewReaderSize(strings.NewReader(strings.Repeat("x", 100)+"\nshort\n"+strings.Repeat("y", 40)), 16)
-	_, wrong, err := readLine(r, 50)
-	require.NoError(t, err)
-	require.EqualError(t, wrong, "longer than 50 bytes")
-	line, wrong, err := readLine(r, 50)
-	require.NoError(t, errors.Join(wrong, err))
-	assert.Equal(t, "short\n", string(line))
-	line, wrong, err = readLine(r, 50)
-	require.NoError(t, wrong)
-	require.ErrorIs(t, err, io.EOF)
-	assert.Len(t, line, 40)
 }
 
 func TestSummaryOfAggregates(t *testing.T) {
