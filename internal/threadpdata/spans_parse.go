@@ -38,6 +38,7 @@ type Shown struct {
 	Cut           window.Cut     // of a window
 	WindowStart   jvmthread.Time // exact
 	FoldedThreads window.Folded
+	Lost          uint64 // events that the agent dropped, or that did not arrive
 
 	Folded    window.Folded // intervals of a thread without a span
 	Contended window.Folded // contended waits without a span, of a thread or of a window
@@ -204,6 +205,8 @@ func (r *spanReader) number(key string, n int64) {
 		r.CPU, r.HasCPU = n, n >= 0
 	case attrWindowStart:
 		r.WindowStart, r.isWindow = jvmthread.Time(n), true
+	case attrEventsLost, attrEventsMissed:
+		r.Lost += min(count(n), jvmthread.MaxLost)
 	case attrFoldedThreads:
 		r.FoldedThreads.Count = count(n)
 	case attrFoldedCount:

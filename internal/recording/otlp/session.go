@@ -6,6 +6,7 @@ package otlp
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
@@ -52,6 +53,7 @@ type span struct{ start, end jvmthread.Time }
 // folded is what has no span.
 type folded struct {
 	intervals, waits, threads window.Folded
+	lost                      uint64 // events
 	queued                    uint64 // waits for a carrier that no event can stand for
 }
 
@@ -137,6 +139,7 @@ func (s *session) addWindow(sh *threadpdata.Shown) {
 	s.newest, s.last = max(s.newest, sh.WindowStart), max(s.last, sh.End)
 	add(&s.folded.threads, &sh.FoldedThreads)
 	add(&s.folded.waits, &sh.Contended)
+	s.folded.lost = min(s.folded.lost+sh.Lost, jvmthread.MaxEvents)
 	switch sh.Cut { // a collector that is stopped does not end a session
 	case window.CutEnd:
 		s.end = recording.End{Time: sh.End, Reason: threadpdata.EndExit}
@@ -257,6 +260,12 @@ func (f *folded) notes() (lines []string) {
 	count("intervals of threads", f.intervals)
 	count("contended waits, among all of these,", f.waits)
 	count("threads, in all windows,", f.threads)
+	if f.lost > 0 {
+		lines = append(lines, fmt.Sprintf("events lost before they became spans: %d", f.lost))
+	}
+	if f.queued > 0 {
+		lines = append(lines, fmt.Sprintf("waits for a carrier that no thread is known to have begun: %d", f.queued))
+	}
 	if len(lines) == 0 {
 		lines = append(lines, "each interval has a span")
 	}
@@ -288,15 +297,10 @@ func (s *session) finish() {
 	if !s.announced {
 		return
 	}
-	if s.folded.intervals != s.told.intervals || s.folded.threads != s.told.threads || s.folded.waits != s.told.waits {
+	if s.folded != s.told { // more than was known when the session was announced
 		p := s.at
-		for i, line := range s.folded.notes() {
-			if i > 0 {
-				p.What += "; "
-			}
-			p.What += line
-		}
-		p.Remedy = "the page has no waits for these; set max_spans_per_window to 0 for all"
+		p.What = strings.Join(s.folded.notes(), ", ")
+		p.Remedy = "set max_spans_per_window of thread_span to 0, or keep a recording"
 		s.Problem(p)
 	}
 	if s.end.Reason != "" {
