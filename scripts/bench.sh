@@ -11,6 +11,7 @@ out=$(mktemp)
 trap 'rm -f "$out"' EXIT INT TERM
 for package in ./internal/wire ./internal/engine ./internal/engine/ordering ./internal/engine/criticalpath ./internal/threadpdata \
     ./internal/recording/orca ./internal/recording/tptp ./internal/recording/triples ./internal/recording/jfr ./internal/recording/native \
+    ./internal/recording/otlp \
     ./internal/threadview/server ./receiver/jvmthreadreceiver/internal/stream ./exporter/threadlogexporter \
     ./connector/contentionconnector; do
     echo "measuring $package" >&2

@@ -24,8 +24,8 @@ const (
 	condition = "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject"
 )
 
-// What a thread waits for does not change, although spans leave out most frames that tell. The exception is a frame that tells only together
-// with the class of the object: then a queue is a condition.
+// What a thread waits for does not change, although spans leave out most frames that show it. The exception is a frame that shows it only
+// together with the class of the object: then a queue is a condition.
 func TestKindsOfWaitsSurviveBriefStacks(t *testing.T) {
 	rules := waits.NewRules(waits.Config{})
 	for name, test := range map[string]struct {

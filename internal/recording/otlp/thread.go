@@ -33,7 +33,7 @@ type thread struct {
 // shown is the name of the thread in spans.
 func (t *thread) shown() string { return wording.ThreadName(t.def.Name, t.def.ID) }
 
-// fresh reports whether nothing is known of the thread before.
+// fresh reports whether the thread had no state so far.
 func (t *thread) fresh() bool { return t != nil && !t.seen && !t.running }
 
 // thread returns a thread, nil if there are too many.

@@ -16,8 +16,8 @@ import (
 
 const convertLong = `Converts a recording. The suffix of OUT selects the format, or --to does: a recording (native, ORCA
 log, TPTP trace or triples), the spans that the collector would send as OTLP JSON, or a trace for
-Perfetto. IN may have any format that weft reads, compressed or not; - reads standard input. A
-further suffix .gz or .zst compresses OUT.
+Perfetto. IN may have any format that weft reads, spans included, compressed or not; - reads
+standard input. A further suffix .gz or .zst compresses OUT.
 
 What the format of OUT cannot express is left out and reported.`
 

@@ -26,13 +26,16 @@ const viewLong = `Serves the page: all threads over time, who waited for whom an
 of locks. It prints the address, opens the browser, and ends with ctrl-C. Only this machine can connect.
 
 FILE is a recording: a .jfr of JDK 11 or later, a file that an agent or weft record wrote, an ORCA
-log, a TPTP trace or triples; also compressed with gzip or zstd. With a process ID, or a part of a
-main class, the page shows a running JVM live; the agent is stopped at the end.
+log, a TPTP trace or triples; also compressed with gzip or zstd. It may also be the spans of a
+collector as OTLP JSON (spans.json): the page then lacks the waits without a span, and says how many
+there are. With a process ID, or a part of a main class, the page shows a running JVM live; the agent
+is stopped at the end.
 
 weft FILE alone does the same.`
 
 const viewExample = `  weft view orders.weft
   weft shop.jfr
+  weft view spans.json
   weft view 4711 virtual=exact          live, with an option of the agent`
 
 // viewOptions are the flags of the page.
@@ -56,7 +59,7 @@ func (p *Program) view() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&o.address, "listen", "127.0.0.1:0", "address of the page, by default with any free port")
 	noBrowser := flags.Bool("no-browser", false, "do not open a browser")
-	flags.StringVar(&o.format, "input", "", "format of the files: native, jfr, orca, tptp or triples (default: what\ntheir content shows)")
+	flags.StringVar(&o.format, "input", "", "format of the files: native, jfr, orca, tptp, triples or otlp (default:\nwhat their content shows)")
 	flags.IntVar(&o.unpacked, "max-unpacked", recording.DefaultMaxUnpacked>>30, "read at most this many gibibytes of a compressed file, decompressed")
 	flags.Var((*size)(&o.live.maxBytes), "max-history", "memory for the history; the oldest part is dropped beyond it")
 	flags.StringVar(&o.live.agent, "agent", "", "the agent library (default: the one in this program, for the platform\nof the JVM)")

@@ -38,9 +38,7 @@ func targets() (all []target) {
 	}
 	return append(all,
 		target{
-			name: "otlp", suffixes: []string{".spans.json", ".json"}, carries: derived(
-				"events: spans show the intervals between them", "groups of threads, and whether they are daemons",
-			),
+			name: "otlp", suffixes: []string{".spans.json", ".json"}, carries: derived("events: spans show the intervals between them"),
 			open: func(j *job, out *output) writer { return &spanWriter{job: j, out: out} },
 		},
 		target{

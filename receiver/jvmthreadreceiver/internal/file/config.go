@@ -22,7 +22,7 @@ type Config struct {
 	Include []string `mapstructure:"include"`
 	// Exclude are patterns of paths to skip.
 	Exclude []string `mapstructure:"exclude"`
-	// Format of all files: native, jfr, orca, tptp or triples. Empty detects it by content.
+	// Format of all files: native, jfr, orca, tptp, triples or otlp. Empty detects it by content.
 	Format string `mapstructure:"format"`
 	// Follow reads files as they grow and looks for new ones. Otherwise, files present at the start are read once.
 	Follow bool `mapstructure:"follow"`
