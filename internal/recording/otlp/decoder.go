@@ -23,8 +23,9 @@ const (
 	minRequest = 64 << 20
 	// maxObjects bounds the JSON objects of a request, which take up to 160 bytes each.
 	maxObjects = 2 << 20
-	// maxHeld bounds the spans, and what they imply, that are held back until their order is known: 230 MB of them.
-	maxHeld = 1 << 20
+	// maxHeld bounds the spans, and what they imply, that are held back until their order is known, at 300 bytes each. thread_span sends 2 000
+	// for a window by default.
+	maxHeld = 1 << 19
 	// maxSessions bounds the sessions of a file.
 	maxSessions = 1000
 )

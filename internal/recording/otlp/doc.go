@@ -37,7 +37,7 @@ func capabilities() (c recording.Capabilities) {
 		arg   = recording.FieldArg
 		stack = recording.FieldStack
 	)
-	common := jvmthread.FlagVirtual | jvmthread.FlagVirtualPeer | jvmthread.FlagPinned
+	common := jvmthread.FlagVirtual | jvmthread.FlagVirtualPeer | jvmthread.FlagPinned | jvmthread.FlagSnapshot
 	for kind, fields := range map[jvmthread.Kind]recording.Fields{
 		jvmthread.KindThreadStart: 0, jvmthread.KindThreadEnd: 0, jvmthread.KindStartCalled: peer, jvmthread.KindInterruptCalled: peer,
 		jvmthread.KindContendedEnter: lock | peer | stack, jvmthread.KindContendedEntered: lock | peer,

@@ -200,6 +200,11 @@ func (a *analyzed) lines() (list []string) {
 	return list
 }
 
+// closed lists the waits whose end is known.
+func (a *analyzed) closed() []string {
+	return slices.DeleteFunc(a.lines(), func(line string) bool { return strings.HasSuffix(line, "known=false") })
+}
+
 func sameLines(t *testing.T, want, got []string, what string) {
 	t.Helper()
 	missing, extra := minus(want, got), minus(got, want)
