@@ -68,7 +68,7 @@ cast: build/standalone/weft ## record weft top at the sample program into docs/i
 	@scripts/need.sh javac
 	@mkdir -p build/demo/classes
 	$(JAVA_HOME)/bin/javac --release 11 -d build/demo/classes e2e/jvm/com/acme/orders/*.java
-	$(GO) run ./e2e/cast
+	$(GO) run ./e2e/cast -java $(JAVA_HOME)/bin/java
 
 # The end-to-end tests and those of the agent compare what real JVMs do with what is reported, and wait a lot. They run next to each other, after
 # what needs the CPU. The output of each part is printed when it ends.

@@ -127,7 +127,7 @@ static void await_expiry(void) {
     }
 }
 
-// Nobody takes the events: the session expires, and says so until that succeeds, but not again.
+// Without a receiver, the session expires, and says so until that succeeds, but not again.
 TEST(expiry_without_receiver) {
     give_up = 100 * MS;
     int64_t began = weft_clock();

@@ -18,29 +18,30 @@ import (
 func main() {
 	out := flag.String("o", "docs/images/top.cast", "file to write")
 	weft := flag.String("weft", "build/standalone/weft", "the command")
+	java := flag.String("java", "java", "the program that runs the exchange")
 	classes := flag.String("classes", "build/demo/classes", "folder of the compiled exchange")
 	flag.Parse()
-	if err := record(*out, *weft, *classes); err != nil {
+	if err := record(*out, *weft, *java, *classes); err != nil {
 		fmt.Fprintln(os.Stderr, "cast:", err)
 		os.Exit(1)
 	}
 }
 
 // record runs the exchange and writes the recording of a look at it.
-func record(out, weft, classes string) error {
+func record(out, weft, java, classes string) error {
 	weft, err := filepath.Abs(weft)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	java := exec.CommandContext(ctx, filepath.Join(os.Getenv("JAVA_HOME"), "bin", "java"), "-cp", classes, "com.acme.orders.Exchange", "3600")
-	if err := java.Start(); err != nil {
+	exchange := exec.CommandContext(ctx, java, "-cp", classes, "com.acme.orders.Exchange", "3600") //nolint:gosec // the developer's JDK
+	if err := exchange.Start(); err != nil {
 		return err
 	}
 	defer func() {
 		cancel()
-		_ = java.Wait() // it was killed
+		_ = exchange.Wait() // it was killed
 	}()
 	shell := exec.CommandContext(ctx, "sh", "-i")
 	// The command may be in a folder that says where it was built.

@@ -14,7 +14,7 @@
 static const size_t MIB = 1048576;
 
 #define SECOND ((size_t)1000000000)
-#define DAY    (24 * 3600 * SECOND)
+#define DAY    (SECOND * 3600 * 24)
 
 #define AT(field) offsetof(struct weft_options, field)
 

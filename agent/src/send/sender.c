@@ -178,7 +178,8 @@ static size_t turn(bool last, bool *complete) {
     return records;
 }
 
-// Whether nobody has taken events for too long, or the session has lasted long enough.
+// Requests the end of a session from which no receiver has taken events for too long, or that has
+// lasted long enough.
 static void check_expiry(void) {
     int64_t now = weft_clock();
     bool recording = sender.recording.fd >= 0;
