@@ -18,12 +18,12 @@ import (
 // TestKilledWeft kills commands while their agent records, and interrupts one before the JVM has loaded the agent. The agent then stops by itself.
 func TestKilledWeft(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
-		agent := "--agent=" + built("libweft.so")
+		agent, patient := "--agent="+built("libweft.so"), "--timeout="+patience.String()
 		// Commands stop the agent after times that are longer than a test should last.
 		killed := map[string][]string{
-			"top":    {"top", agent, "--once", "--window=1h", "give-up=1s"},
-			"view":   {"view", agent, "--no-browser", "give-up=1s"},
-			"record": {"record", agent, "--duration=1h", "--output=" + filepath.Join(t.TempDir(), "x.weft"), "duration=2s"},
+			"top":    {"top", agent, patient, "--once", "--window=1h", "give-up=1s"},
+			"view":   {"view", agent, patient, "--no-browser", "give-up=1s"},
+			"record": {"record", agent, patient, "--duration=1h", "--output=" + filepath.Join(t.TempDir(), "x.weft"), "duration=2s"},
 		}
 		for name, args := range killed {
 			t.Run(name, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestKilledWeft(t *testing.T) {
 			// From here on, the JVM takes requests without a signal.
 			start(t, nil, filepath.Join(j.home, "bin", "jcmd"), strconv.Itoa(pid), "VM.version").wait(t)
 			require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
-			weft := start(t, nil, built("weft"), "top", strconv.Itoa(pid), agent, "--once", "--timeout=1s", "give-up=1s")
+			weft := start(t, nil, built("weft"), "top", strconv.Itoa(pid), agent, "--once", "--timeout=5s", "give-up=1s")
 			require.Equal(t, 1, weft.wait(t))
 			require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
 			poll(t, "the JVM loads the agent", func() bool { return len(agentsIn(t, pid)) > 0 })

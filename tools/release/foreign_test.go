@@ -45,7 +45,9 @@ func TestComponentsBuildIntoAForeignCollector(t *testing.T) {
 
 	// The modules that this machine has already are a proxy, too.
 	proxies := "file://" + proxy + ",file://" + goEnv(t, root, "GOMODCACHE") + "/cache/download," + goEnv(t, root, "GOPROXY")
-	env := append(os.Environ(), "GOPROXY="+proxies, "GONOSUMDB="+module, "GOMODCACHE="+modules, "GOFLAGS=-modcacherw -buildvcs=false",
+	// Go's cache has an index of each module by its path, which never changes in other caches of modules: without goindex=0, Go looks for the
+	// files of the last run.
+	env := append(os.Environ(), "GODEBUG=goindex=0", "GOPROXY="+proxies, "GONOSUMDB="+module, "GOMODCACHE="+modules, "GOFLAGS=-modcacherw -buildvcs=false",
 		"GOCACHE="+goEnv(t, root, "GOCACHE"), "GOWORK=off")
 	require.NoError(t, os.WriteFile(filepath.Join(work, "manifest.yaml"), manifest, 0o600))
 	builder := strings.TrimSpace(output(t, root, nil, "go", "tool", "-modfile=tools/go.mod", "-n", "builder"))
