@@ -20,10 +20,10 @@ import (
 	"github.com/weft-otel/weft/agent/attach"
 )
 
-// listed returns what attach.List says about a process.
+// listed returns what attach.ListAgents says about a process.
 func listed(t *testing.T, pid int) attach.JVM {
 	t.Helper()
-	all, err := attach.List(t.Context())
+	all, err := attach.ListAgents(t.Context())
 	require.NoError(t, err)
 	at := slices.IndexFunc(all, func(j attach.JVM) bool { return j.PID == pid })
 	require.GreaterOrEqual(t, at, 0, "%d is not among %v", pid, all)
@@ -154,4 +154,46 @@ func TestListOfJVMsThatHide(t *testing.T) {
 		assert.Equal(t, built("libweft.so"), got.Agent.Library)
 		assert.Equal(t, got.Attach, got.Agent.Err)
 	})
+}
+
+// TestOtherJVMsAreLeftAlone attaches to one JVM, by process ID and by name: another one with an agent gets no request, which would start its
+// attach listener.
+func TestOtherJVMsAreLeftAlone(t *testing.T) {
+	onEachJDK(t, func(t *testing.T, j jdk) {
+		agent := built("libweft.so")
+		other := waitingJVM(t, j, "-agentpath:"+agent+"=endpoint=unix://"+filepath.Join(t.TempDir(), "weft.sock"))
+		p := start(t, nil, filepath.Join(j.home, "bin", "java"), "-cp", classes, "Sleeps", "100000")
+		poll(t, "the JVM can be attached to", func() bool { return listensForSignals(p.cmd.Process.Pid) })
+		for _, name := range []string{strconv.Itoa(p.cmd.Process.Pid), "Sleeps"} {
+			weft := start(t, nil, built("weft"), "attach", "--no-wait", "--agent", agent, name, "endpoint=unix:///nowhere")
+			require.Zero(t, weft.wait(t), "%v", weft.errLines())
+		}
+		assert.Contains(t, tasksOf(t, p.cmd.Process.Pid), "Attach Listener")
+		assert.NotContains(t, tasksOf(t, other), "Attach Listener")
+	})
+}
+
+// listensForSignals reports whether a JVM has started so far that SIGQUIT does not end it.
+func listensForSignals(pid int) bool {
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return false
+	}
+	_, mask, _ := strings.Cut(string(status), "SigCgt:")
+	caught, err := strconv.ParseUint(strings.Fields(mask + " 0")[0], 16, 64)
+	const sigquit = 3
+	return err == nil && caught>>(sigquit-1)&1 == 1
+}
+
+// tasksOf returns the names of a process's threads.
+func tasksOf(t *testing.T, pid int) (names []string) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/comm")
+	require.NoError(t, err)
+	for _, file := range files {
+		if name, err := os.ReadFile(file); err == nil { // otherwise the thread has ended
+			names = append(names, strings.TrimSpace(string(name)))
+		}
+	}
+	return names
 }

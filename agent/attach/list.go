@@ -5,6 +5,9 @@ package attach
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -30,6 +33,44 @@ type Agent struct {
 // Loaded reports whether the agent is in the JVM, with or without a session.
 func (a *Agent) Loaded() bool { return a.Library != "" }
 
-// List returns the HotSpot JVMs of this machine, also those in containers, ordered by process ID. JVMs that exit meanwhile are left out.
-// If an agent is loaded, List requests its report and waits for it for some seconds at most.
+const (
+	askTime   = 3 * time.Second // for an agent's report
+	askAtOnce = 8
+)
+
+// List returns the HotSpot JVMs of this machine, also those in containers, ordered by process ID. JVMs that exit meanwhile are left out. It talks
+// to none of them, so the reports of agents are empty.
 func List(ctx context.Context) ([]JVM, error) { return list(ctx) }
+
+// ListAgents is List with the report of each agent that is loaded, for which it waits for some seconds at most. A JVM that takes its first
+// request starts a thread for that, its attach listener.
+func ListAgents(ctx context.Context) ([]JVM, error) {
+	all, err := list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	askAll(ctx, all)
+	return slices.DeleteFunc(all, func(j JVM) bool { return errors.Is(j.Agent.Err, ErrNoProcess) }), nil
+}
+
+func askAll(ctx context.Context, all []JVM) {
+	var wait sync.WaitGroup
+	free := make(chan struct{}, askAtOnce)
+	for i := range all {
+		agent := &all[i].Agent
+		switch {
+		case !agent.Loaded():
+		case all[i].Attach != nil:
+			agent.Err = all[i].Attach
+		default:
+			wait.Go(func() {
+				free <- struct{}{}
+				defer func() { <-free }()
+				ctx, cancel := context.WithTimeout(ctx, askTime)
+				defer cancel()
+				agent.Report, agent.Err = Ask(ctx, all[i].PID)
+			})
+		}
+	}
+	wait.Wait()
+}

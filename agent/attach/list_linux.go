@@ -16,17 +16,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-const (
-	askTime    = 3 * time.Second // for an agent's report
-	askAtOnce  = 8
-	maxRelease = 64 << 10 // bytes
-)
+const maxRelease = 64 << 10 // bytes
 
 func list(ctx context.Context) ([]JVM, error) {
 	proc, err := os.Open("/proc")
@@ -50,31 +45,7 @@ func list(ctx context.Context) ([]JVM, error) {
 		}
 	}
 	slices.SortFunc(all, func(a, b JVM) int { return a.PID - b.PID })
-	askAll(ctx, all)
-	all = slices.DeleteFunc(all, func(j JVM) bool { return errors.Is(j.Agent.Err, ErrNoProcess) })
 	return all, nil
-}
-
-func askAll(ctx context.Context, all []JVM) {
-	var wait sync.WaitGroup
-	free := make(chan struct{}, askAtOnce)
-	for i := range all {
-		agent := &all[i].Agent
-		switch {
-		case !agent.Loaded():
-		case all[i].Attach != nil:
-			agent.Err = all[i].Attach
-		default:
-			wait.Go(func() {
-				free <- struct{}{}
-				defer func() { <-free }()
-				ctx, cancel := context.WithTimeout(ctx, askTime)
-				defer cancel()
-				agent.Report, agent.Err = Ask(ctx, all[i].PID)
-			})
-		}
-	}
-	wait.Wait()
 }
 
 // describe returns what is known of a process without talking to it, and false for other processes.

@@ -43,7 +43,7 @@ func (p *Program) list() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, cancel := context.WithTimeout(cmd.Context(), *timeout)
 		defer cancel()
-		all, err := attach.List(ctx)
+		all, err := attach.ListAgents(ctx)
 		if err != nil {
 			return err
 		}
