@@ -53,7 +53,7 @@ roomy=,pool=256m,exit-wait=60s
 room=$roomy
 
 # Ends hanging programs. No test depends on how long something takes.
-patience=3600
+patience=900
 
 # Runs a program under the agent against the receiver; output and code go to out, err, code.
 traced() {
