@@ -23,8 +23,9 @@
 
 #define MILLISECOND ((int64_t)1000000)
 
-// Looks for at most a hundredth of the processor time, and at most this often.
-enum { LEAST_PAUSE_MS = 10, SHARE = 100, GONE_PATIENCE_MS = 200 };
+// Looks for at most a hundredth of the processor time, averaged over a second, and at most this
+// often. It may use the share of a second at once: the first stacks cost most, and a mount may end.
+enum { LEAST_PAUSE_MS = 10, SHARE = 100, SECOND_MS = 1000, GONE_PATIENCE_MS = 200 };
 
 // The age of a mount at its first event; further ones follow when the age has doubled.
 enum { FIRST_AGE_MS = 20 };
@@ -43,6 +44,7 @@ struct looker {
     atomic_bool stop;
     atomic_int users; // the thread and the session; the last one frees it
     int64_t began;
+    int64_t due; // when it may look again; the past while it has used less than its share
     size_t next; // the place to begin with, so that the limit affects all alike
     struct weft_buffer *buffer;
     struct watched watched[WEFT_CARRIERS];
@@ -132,19 +134,20 @@ static int64_t used(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void pause_for(const struct looker *l, int64_t nanoseconds) {
-    int64_t until = weft_clock() + nanoseconds;
+static void pause_after(struct looker *l, int64_t cost) {
+    int64_t oldest = weft_clock() - SECOND_MS * MILLISECOND;
+    l->due = (l->due < oldest ? oldest : l->due) + cost * SHARE;
     const struct timespec step = {.tv_nsec = LEAST_PAUSE_MS * MILLISECOND};
     do {
         nanosleep(&step, NULL);
-    } while (weft_clock() < until && !atomic_load(&l->stop));
+    } while (weft_clock() < l->due && !atomic_load(&l->stop));
 }
 
 static void look_until_stopped(JNIEnv *env, struct looker *l) {
     while (!atomic_load(&l->stop)) {
         int64_t before = used();
         look(env, l);
-        pause_for(l, (used() - before) * SHARE);
+        pause_after(l, used() - before);
         weft_mounts_await(l->began, &l->stop);
     }
 }
