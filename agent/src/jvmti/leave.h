@@ -9,5 +9,5 @@
 #include <stdint.h>
 
 // Calls leave with the session, on a new thread that is attached to the JVM as a daemon. Returns at
-// once; false if there is no memory for a thread.
+// once; false if no thread could be created.
 bool weft_leave_request(void (*leave)(uint64_t session), uint64_t session);

@@ -44,7 +44,7 @@ type session struct {
 	overlap   bool              // was reported
 	crowded   bool              // was reported
 	folded    folded
-	told      folded // when the session was announced
+	noted     folded // when the session was announced
 }
 
 // span is the time of a window, as its root says.
@@ -277,7 +277,7 @@ func (s *session) announce() {
 	if s.announced {
 		return
 	}
-	s.announced, s.told = true, s.folded
+	s.announced, s.noted = true, s.folded
 	lines := s.folded.notes()
 	for i := range lines {
 		lines[i] = "spans: " + lines[i]
@@ -297,7 +297,7 @@ func (s *session) finish() {
 	if !s.announced {
 		return
 	}
-	if s.folded != s.told { // more than was known when the session was announced
+	if s.folded != s.noted { // more than was known when the session was announced
 		p := s.at
 		p.What = strings.Join(s.folded.notes(), ", ")
 		p.Remedy = "set max_spans_per_window of thread_span to 0, or keep a recording"
