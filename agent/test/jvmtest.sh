@@ -184,6 +184,7 @@ all() {
     summed
     reported_connection
     returned
+    arriving
     recorded
     churn
     excluded

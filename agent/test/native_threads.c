@@ -6,9 +6,13 @@
 
 #include <jni.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
-enum command { ATTACH, WORK, LEAVE, DONE };
+enum command { ATTACH, WORK, LEAVE, COME_AND_GO, CALM, DONE };
+
+enum { VISITORS = 2 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -16,6 +20,19 @@ static enum command command = DONE;
 static JavaVM *vm;
 static jclass class;
 static jmethodID work;
+static atomic_bool calm;
+static pthread_t visitors[VISITORS];
+
+// Attaches and detaches until all is calm.
+static void *visit(void *nothing) {
+    JavaVMAttachArgs args = {JNI_VERSION_1_6, "visitor", NULL};
+    JNIEnv *env = NULL;
+    while (!atomic_load(&calm)) {
+        (*vm)->AttachCurrentThread(vm, (void **)&env, &args);
+        (*vm)->DetachCurrentThread(vm);
+    }
+    return nothing;
+}
 
 static void obey(enum command what) {
     JavaVMAttachArgs args = {JNI_VERSION_1_6, "worker-native", NULL};
@@ -24,6 +41,15 @@ static void obey(enum command what) {
         (*vm)->AttachCurrentThread(vm, (void **)&env, &args);
     } else if (what == LEAVE) {
         (*vm)->DetachCurrentThread(vm);
+    } else if (what == COME_AND_GO) {
+        for (int i = 0; i < VISITORS; i++) {
+            pthread_create(&visitors[i], NULL, visit, NULL);
+        }
+    } else if (what == CALM) {
+        atomic_store(&calm, true);
+        for (int i = 0; i < VISITORS; i++) {
+            pthread_join(visitors[i], NULL);
+        }
     } else if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) == JNI_OK) {
         (*env)->CallStaticVoidMethod(env, class, work);
         (*env)->ExceptionClear(env);

@@ -60,7 +60,7 @@ bool witness_definition(struct witness *w, unsigned kind, struct cursor c) {
         t->carrier = (flags & 4U) != 0;
         w->carriers += t->carrier;
         w->thread_frames++;
-        return id != 0 || fail(w, "thread 0");
+        return id != 0 || fail(w, "thread 0, named \"%s\", flags %u", t->name, flags);
     }
     if (kind == CLASS) {
         struct cursor name = witness_string(&c);

@@ -66,6 +66,7 @@ static inline bool weft_jvm_is_a(JNIEnv *env, jobject object, struct weft_late_c
     return class != NULL && (*env)->IsInstanceOf(env, object, class);
 }
 
+// 0 if the thread is being attached to the JVM: JVMTI returns it before its constructor has run.
 static inline uint64_t weft_jvm_thread_id(JNIEnv *env, jobject thread) {
     return (uint64_t)(*env)->GetLongField(env, thread, weft_jvm.tid);
 }

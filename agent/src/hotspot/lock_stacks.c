@@ -103,9 +103,10 @@ void weft_lock_stacks_add_known(JNIEnv *env) {
     for (jint i = 0; i < count; i++) {
         // A thread with Java frames has not reported its end, and will.
         uint64_t ends = weft_living_ends();
-        if (is_listed(env, threads[i]) && runs_java(threads[i])) {
+        uint64_t id = weft_jvm_thread_id(env, threads[i]);
+        if (id != 0 && is_listed(env, threads[i]) && runs_java(threads[i])) {
             jlong structure = (*env)->GetLongField(env, threads[i], weft_jvm.eetop);
-            weft_living_add_other((uintptr_t)structure, weft_jvm_thread_id(env, threads[i]), ends);
+            weft_living_add_other((uintptr_t)structure, id, ends);
         }
         (*env)->DeleteLocalRef(env, threads[i]);
     }

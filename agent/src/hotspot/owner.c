@@ -53,7 +53,9 @@ static void add_known_threads(JNIEnv *env) {
     for (jint i = 0; i < count; i++) {
         jlong structure = (*env)->GetLongField(env, threads[i], weft_jvm.eetop);
         uint64_t id = weft_jvm_thread_id(env, threads[i]);
-        weft_addresses_add_structure((uintptr_t)structure, id);
+        if (id != 0) {
+            weft_addresses_add_structure((uintptr_t)structure, id);
+        }
         if (weft_jvm_is_carrier(env, threads[i])) {
             weft_mounted_add(id);
         }

@@ -148,7 +148,7 @@ static bool look_at_all(JNIEnv *env, jthread self, jthread *threads, jint count)
         c->thread = threads[i];
         c->finding.thread = weft_jvm_thread_id(env, threads[i]);
         (*ti)->GetObjectHashCode(ti, threads[i], &c->hash);
-        if (!(*env)->IsSameObject(env, threads[i], self)) {
+        if (c->finding.thread != 0 && !(*env)->IsSameObject(env, threads[i], self)) {
             weft_thread_info_announce(env, threads[i], c->finding.thread, false);
             struct weft_look look = weft_findings_look_at(looks, look_count, c->finding.thread);
             examine(env, c, &look);

@@ -218,6 +218,24 @@ returned() {
     grep -v '^WARNING: ' "$work/err" | grep . && bad "something on standard error"
 }
 
+# A snapshot may find a thread that is being attached and has no ID yet. None comes during the first attach: there JDK 21 and later
+# may crash (see the limits in README.md).
+arriving() {
+    section "native threads attached during snapshots"
+    start_waiting ready -Xcheck:jni -cp "$classes" Native "$(dirname "$receiver")/libnative_threads.so"
+    for round in $(seq 50); do
+        [ "$round" != 2 ] || commanded "come and go"
+        listen
+        attach endpoint=unix://"$sock" pool=256m exit-wait=60s || bad "attach: $(cat "$work/report")"
+        detach
+        heard
+    done
+    commanded calm
+    echo end >&9
+    exec 9>&-
+    wait $runner || bad "the JVM exited with $?"
+}
+
 commanded() { # command; waits for the answer
     before=$(wc -l <"$work/out")
     echo "$1" >&9
