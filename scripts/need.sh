@@ -13,7 +13,7 @@ package_of() {
     llvm-strip) echo llvm ;;
     mvn) echo maven ;;
     npm | node) echo npm ;;
-    nsenter | unshare) echo util-linux ;;
+    nsenter | taskset | unshare) echo util-linux ;;
     pip3) echo python3-pip ;;
     qemu-aarch64) echo qemu-user libc6-arm64-cross ;;
     promtool) echo prometheus ;;
