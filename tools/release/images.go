@@ -53,7 +53,7 @@ func (r release) collectorImage(processor, program string) image.Image {
 			User: user(), Labels: r.labels(program, "OpenTelemetry Collector that shows why the threads of a JVM wait"),
 			Entrypoint: []string{"/usr/bin/weft-collector"}, Cmd: []string{"--config=/etc/weft/collector.yaml"},
 			Env:          []string{"PATH=/usr/bin", "WEFT_ENDPOINT=tcp://localhost:4327"},
-			ExposedPorts: map[string]struct{}{"4327/tcp": {}, "8090/tcp": {}, "13133/tcp": {}},
+			ExposedPorts: map[string]struct{}{"4327/tcp": {}, "8090/tcp": {}, "4329/tcp": {}},
 		},
 		Layers: [][]image.Entry{base, {
 			{Name: "/usr/bin/weft-collector", Mode: 0o755, Source: r.program("linux", processor, program)},
