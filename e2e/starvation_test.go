@@ -43,8 +43,11 @@ func TestStarvedCarriers(t *testing.T) {
 	t.Logf("%s: %d of %d threads waited %d, the program measured %d", words, root.number("weft.incident.threads"), truth.Waiting,
 		root.number("weft.incident.blocked.time"), truth.Sum)
 	assert.GreaterOrEqual(t, root.number("weft.incident.threads"), int64(truth.Waiting))
-	assert.InEpsilon(t, truth.Sum, root.number("weft.incident.blocked.time"), 0.02)
-	assert.InEpsilon(t, truth.Longest, root.number("weft.incident.wait.max"), 0.02)
+	// The program reads its clock before a start and after a mount, and may lose its processor in between.
+	for name, measured := range map[string]int64{"weft.incident.blocked.time": truth.Sum, "weft.incident.wait.max": truth.Longest} {
+		assert.LessOrEqual(t, root.number(name), measured, name)
+		assert.GreaterOrEqual(t, root.number(name), measured*9/10, name)
+	}
 	for _, hog := range truth.Hogs {
 		assert.Contains(t, words, hog.Name+" kept one for ")
 		assert.Contains(t, words, "running in "+hog.Class+"."+hog.Method)
