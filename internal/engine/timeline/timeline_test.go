@@ -193,6 +193,11 @@ func TestIntervals(t *testing.T) {
 			"0 A threadStart\n10 A contendedEntered lock=M\n20 A threadEnd",
 			"A/1 runnable 0..20\n",
 		},
+		{
+			"waited alone leaves the state of a virtual thread",
+			"0 V threadStart virtual\n0 V mount target=C virtual\n10 V unmount target=C virtual\n15 V mount target=C virtual\n16 V waited lock=Q virtual\n20 V threadEnd virtual",
+			"V/1 runnable 0..20\n",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -65,6 +65,12 @@ const (
 	anyState = ^set(0)
 )
 
+// endsUnseen reports whether an event may end a wait whose beginning the JVM did not post: for virtual threads, some post contendedEntered without
+// contendedEnter, and 25 posts waited without wait where another thread initialized a class.
+func (th *Thread) endsUnseen(kind jvmthread.Kind) bool {
+	return kind == jvmthread.KindContendedEntered || kind == jvmthread.KindWaited && th.virtual
+}
+
 func (t *Timeline) advance(th *Thread, ev *jvmthread.Event) {
 	tr := &transitions[ev.Kind]
 	move := tr.move
@@ -89,8 +95,8 @@ func (t *Timeline) advance(th *Thread, ev *jvmthread.Event) {
 		}
 	case !tr.from.has(state):
 		t.counters.Inconsistent++
-		if ev.Kind == jvmthread.KindContendedEntered && th.open.State == jvmthread.StateRunnable {
-			return // some JVMs post it without contendedEnter for virtual threads; the state is already right
+		if th.open.State == jvmthread.StateRunnable && th.endsUnseen(ev.Kind) {
+			return // the state is already right
 		}
 		if th.open.State != jvmthread.StateDeadlocked { // its Was is set
 			th.open.Was = th.open.State
