@@ -50,6 +50,7 @@ MUSL_TESTS := $(addprefix $(OBJ)/,buffer_musl-x86_64 sender_musl-x86_64 buffer_m
 # Counts how often two threads both miss each other's store (ADR 047).
 .PHONY: store-buffering
 store-buffering: $(ZIG) | $(OBJ)
+	@../scripts/need.sh cc qemu-aarch64
 	$(CC) -O2 -o $(OBJ)/store_buffering test/store_buffering.c -pthread
 	$(ZIG) cc -target aarch64-linux-musl -O2 -static -o $(OBJ)/store_buffering_aarch64 test/store_buffering.c
 	@echo "natively: $$($(OBJ)/store_buffering)"

@@ -24,7 +24,7 @@
 #define MILLISECOND ((int64_t)1000000)
 
 // Looks for at most a hundredth of the processor time, averaged over a second, and at most this
-// often. It may use the share of a second at once: the first stacks cost most, and a mount may end.
+// often. It may use the share of a second at once, because the first stacks cost most.
 enum { LEAST_PAUSE_MS = 10, SHARE = 100, SECOND_MS = 1000, GONE_PATIENCE_MS = 200 };
 
 // The age of a mount at its first event; further ones follow when the age has doubled.
