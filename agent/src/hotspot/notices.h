@@ -10,7 +10,7 @@
 
 enum weft_notice {
     WEFT_NOTICE_NO_OWNERS,    // the JVM does not export what is read
-    WEFT_NOTICE_WRONG_OWNERS, // or it says something else than JVMTI
+    WEFT_NOTICE_WRONG_OWNERS, // or what is read is wrong
     WEFT_NOTICE_NO_LOCK_STACKS,
     WEFT_NOTICE_WRONG_LOCK_STACKS,
     WEFT_NOTICE_NO_STACKS,

@@ -17,10 +17,10 @@
 #include "hotspot/words.h"
 #include "wire/clock.h"
 
-enum { CHECKS = 16, ASKS = 3, MAX_MISMATCHES = 3, ASKS_PER_SECOND = 100, TRIES = 2 };
+enum { CHECKS = 16, MAX_MISMATCHES = 3, ASKS_PER_SECOND = 100, TRIES = 2 };
 enum { MOST_WAITERS = 4096 }; // that a frame of references can be announced for
 
-// A way to read the owner, trusted while it agrees with JVMTI.
+// A way to read the owner, trusted while it finds the current thread where that is the owner.
 struct source {
     atomic_bool readable;
     atomic_int checks; // answers left to check
@@ -32,6 +32,7 @@ static struct {
     ptrdiff_t env;     // from the JVM's thread structure to the thread's JNIEnv
     ptrdiff_t pending; // from the thread structure to the monitor it blocks on
     ptrdiff_t owner;   // from the monitor to its owner
+    bool ask;          // JVMTI, if the structures give no answer
     struct source monitors;
     struct source lock_stacks;
     _Atomic int64_t next_ask;
@@ -41,8 +42,10 @@ static struct {
 // 2 and a few more are internal marks of the JVM.
 enum { ANONYMOUS = 1, LAST_MARK_ID = 2, LAST_MARK_ADDRESS = 4095 };
 
-// Versions of Java.
-enum { ANONYMOUS_AT_FIRST = 23, OWNERS_ARE_IDS = 24 };
+// Versions of Java. From 23 on, GetObjectMonitorUsage crashes the JVM if a native thread is being
+// attached, or main has returned, at that instant: it reads the Thread object of each thread, and
+// such a thread has none yet (get_pending_threads in HotSpot's threads.cpp). 22 was not tested.
+enum { LAST_TO_ASK = 21, ANONYMOUS_AT_FIRST = 23, OWNERS_ARE_IDS = 24 };
 
 static void add_known_threads(JNIEnv *env) {
     jint count = 0;
@@ -93,6 +96,7 @@ void weft_owner_init(JNIEnv *env, jthread thread) {
 }
 
 void weft_owner_note(int version) {
+    owner.ask = version <= LAST_TO_ASK;
     if (version >= OWNERS_ARE_IDS && !owner.owner_is_id) {
         atomic_store(&owner.monitors.readable, false);
     }
@@ -121,13 +125,13 @@ static bool find_owner(uintptr_t field, uintptr_t value, uint64_t *id) {
     return weft_mounted_resolve(&carrier, &later) && same && later == state;
 }
 
+// The monitor that the current thread is about to block on; 0: none.
+static uintptr_t pending_monitor(JNIEnv *env) {
+    return word_at((uintptr_t)env - (uintptr_t)(owner.env - owner.pending));
+}
+
 // Reads the owner from the monitor; 0 is free. False if it does not contain it.
-static bool read_monitor(JNIEnv *env, uint64_t *id, bool *anonymous) {
-    uintptr_t monitor = word_at((uintptr_t)env - (uintptr_t)(owner.env - owner.pending));
-    *anonymous = false;
-    if (monitor == 0) {
-        return false;
-    }
+static bool read_monitor(uintptr_t monitor, uint64_t *id, bool *anonymous) {
     uintptr_t field = monitor + (uintptr_t)owner.owner;
     uintptr_t value = word_at(field);
     *anonymous = value == ANONYMOUS;
@@ -142,18 +146,16 @@ static bool read_monitor(JNIEnv *env, uint64_t *id, bool *anonymous) {
     return value > LAST_MARK_ADDRESS && find_owner(field, value, id);
 }
 
-// Reads the owner from the structures, and reports from which.
-static bool read_owner(JNIEnv *env, jobject object, uint64_t *id, struct source **source) {
-    for (int i = 0; i < TRIES && is_trusted(&owner.monitors); i++) {
+// Reads the owner from the structures.
+static bool read_owner(uintptr_t monitor, jobject object, uint64_t *id) {
+    for (int i = 0; i < TRIES && monitor != 0; i++) {
         bool anonymous;
-        if (read_monitor(env, id, &anonymous)) {
-            *source = &owner.monitors;
+        if (read_monitor(monitor, id, &anonymous)) {
             return true;
         }
         if (!anonymous || !is_trusted(&owner.lock_stacks)) {
             return false;
         }
-        *source = &owner.lock_stacks;
         if (weft_lock_stacks_find(object, id)) {
             return true;
         }
@@ -183,44 +185,45 @@ static uint64_t owner_from_jvmti(JNIEnv *env, jobject object) {
     return id;
 }
 
-// Whether JVMTI gives another owner while the structures give the same before and after. Meanwhile
-// the owner of a busy monitor may change and come back, so one such difference proves nothing.
-static bool differs(JNIEnv *env, jobject object, uint64_t id, struct source *source) {
-    for (int i = 0; i < ASKS; i++) {
-        uint64_t again;
-        struct source *again_from;
-        uint64_t answer = owner_from_jvmti(env, object);
-        if (answer == 0 || answer == id) { // JVMTI does not report virtual owners
-            return false;
-        }
-        if (!read_owner(env, object, &again, &again_from) || again != id || again_from != source) {
-            return false;
-        }
-    }
-    return true;
+static bool is_checked(struct source *source) {
+    return atomic_load_explicit(&source->checks, memory_order_relaxed) > 0 && is_trusted(source);
 }
 
-static void check(JNIEnv *env, jobject object, uint64_t id, struct source *source) {
-    if (differs(env, object, id, source) &&
-        atomic_fetch_add(&source->mismatches, 1) + 1 >= MAX_MISMATCHES) {
+// Counts an answer about a lock that the current thread owns.
+static void check(struct source *source, bool right, enum weft_notice notice) {
+    atomic_fetch_sub(&source->checks, 1);
+    if (!right && atomic_fetch_add(&source->mismatches, 1) + 1 >= MAX_MISMATCHES) {
         atomic_store(&source->readable, false);
-        weft_notices_raise(source == &owner.monitors ? WEFT_NOTICE_WRONG_OWNERS
-                                                     : WEFT_NOTICE_WRONG_LOCK_STACKS);
+        weft_notices_raise(notice);
     }
 }
 
-uint64_t weft_owner(JNIEnv *env, jobject object, bool *unknown) {
+uint64_t weft_owner(JNIEnv *env, jobject object, bool *unknown, uintptr_t *monitor) {
     uint64_t id = 0;
-    struct source *source;
+    uintptr_t pending = is_trusted(&owner.monitors) ? pending_monitor(env) : 0;
     *unknown = false;
-    if (read_owner(env, object, &id, &source)) {
-        if (id != 0 && atomic_load_explicit(&source->checks, memory_order_relaxed) > 0 &&
-            atomic_fetch_sub(&source->checks, 1) > 0) {
-            check(env, object, id, source);
-        }
+    *monitor = is_checked(&owner.monitors) ? pending : 0;
+    if (read_owner(pending, object, &id)) {
         return id;
     }
-    id = weft_clock_allow(&owner.next_ask, ASKS_PER_SECOND) ? owner_from_jvmti(env, object) : 0;
+    if (owner.ask && weft_clock_allow(&owner.next_ask, ASKS_PER_SECOND)) {
+        id = owner_from_jvmti(env, object);
+    }
     *unknown = id == 0;
     return id;
+}
+
+void weft_owner_entered(uintptr_t monitor, uint64_t self) {
+    uint64_t id;
+    bool anonymous;
+    if (monitor != 0 && read_monitor(monitor, &id, &anonymous)) {
+        check(&owner.monitors, id == self, WEFT_NOTICE_WRONG_OWNERS);
+    }
+}
+
+void weft_owner_holds(jobject object, uint64_t self) {
+    uint64_t id;
+    if (is_checked(&owner.lock_stacks) && weft_lock_stacks_find(object, &id)) {
+        check(&owner.lock_stacks, id == self, WEFT_NOTICE_WRONG_LOCK_STACKS);
+    }
 }

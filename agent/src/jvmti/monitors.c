@@ -32,11 +32,14 @@ void JNICALL weft_monitors_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread
     }
     struct weft_record r = {.kind = WEFT_EV_CONTENDED_ENTER};
     bool wanted = weft_settings_wanted(r.kind);
+    uintptr_t monitor = 0;
     if (wanted) {
         weft_record_begin(&scope, &r); // the thread counts as blocked from here on
         weft_self_refresh_name(env, thread, &scope);
         bool unknown = false;
-        r.peer = scope.aggregated ? 0 : weft_owner(env, object, &unknown); // valid only now
+        if (!scope.aggregated) {
+            r.peer = weft_owner(env, object, &unknown, &monitor); // valid only now
+        }
         r.flags |= unknown ? WEFT_FLAG_OWNER_UNKNOWN : 0;
         weft_context_note_owner(&scope, &r);
         weft_identity_fill(env, object, &r, !scope.aggregated);
@@ -53,6 +56,7 @@ void JNICALL weft_monitors_on_contended_enter(jvmtiEnv *ti, JNIEnv *env, jthread
     r.kind = wanted ? r.kind : WEFT_NOT_RECORDED;
     if (scope.subject == 0) {
         scope.self->entering = r;
+        scope.self->entering_monitor = monitor;
         scope.self->entering_since = atomic_load_explicit(&weft_blackouts, memory_order_relaxed);
     }
     scope.self->returned = 0;
@@ -77,6 +81,9 @@ void JNICALL weft_monitors_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthre
                // Otherwise it may be another monitor's, whose end fell into a blackout.
                scope.self->entering_since ==
                    atomic_load_explicit(&weft_blackouts, memory_order_relaxed)) {
+        if (!scope.self->carrier) { // which the JVM may take for the virtual thread it carries
+            weft_owner_entered(scope.self->entering_monitor, scope.self->thread);
+        }
         recorded = entering->kind != WEFT_NOT_RECORDED;
         r.hash = entering->hash;
         r.class_id = entering->class_id;

@@ -5,6 +5,7 @@
 
 #include "hotspot/jvm.h"
 #include "hotspot/lock_stacks.h"
+#include "hotspot/owner.h"
 #include "hotspot/walk_cache.h"
 #include "jvmti/timeout.h"
 #include "options/settings.h"
@@ -62,6 +63,9 @@ static void JNICALL hook_start(JNIEnv *env, jobject thread) {
         return;
     }
     struct weft_record r = {.kind = WEFT_EV_START_CALLED, .peer = weft_jvm_thread_id(env, thread)};
+    if (!scope.self->carrier) {
+        weft_owner_holds(thread, scope.self->thread); // Thread.start synchronizes on it
+    }
     // The announcement precedes this event, and may precede or follow that of the new thread
     // itself.
     weft_thread_info_announce(env, thread, r.peer, false);

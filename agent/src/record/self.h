@@ -36,7 +36,8 @@ struct weft_self {
     // The monitor being entered: kind is contendedEnter, or 0 if there is none or its beginning was
     // not seen.
     struct weft_record entering;
-    unsigned entering_since; // blackouts at that time
+    unsigned entering_since;    // blackouts at that time
+    uintptr_t entering_monitor; // see weft_owner
     // The current Object.wait, also of a virtual thread that keeps its carrier: kind is wait or
     // joinStart, 0 if there is none.
     struct weft_record waiting;
