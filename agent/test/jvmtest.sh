@@ -192,6 +192,7 @@ all() {
     virtual
     exact
     pinned -Xcheck:jni
+    initialized
     running
     attached_virtual 50 -Xcheck:jni
     notices_of_virtual

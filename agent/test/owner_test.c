@@ -310,7 +310,7 @@ TEST(three_mismatches_disable_the_lock_stacks) {
     jobject object = (jobject)(void *)&locked;
     begin();
     monitor.owner = 1;
-    weft_owner_holds(object, 5); // found nowhere, which is no answer
+    weft_owner_holds(object, 5); // found nowhere: not counted
     lock(&other, 1, &locked);
     CHECK(weft_living_add((uintptr_t)&other, 9));
     weft_owner_holds(object, 9);

@@ -139,6 +139,14 @@ void JNICALL weft_monitors_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jo
     weft_self_leave(&scope);
 }
 
+// Whether a virtual thread that has waited did so without unmounting. An Object.wait that keeps the
+// carrier is known by its beginning, so this is HotSpot's own wait.
+static bool kept_carrier(const struct weft_scope *scope) {
+    const struct weft_self *self = scope->self;
+    return self->mounted == scope->subject &&
+           self->mounted_since == atomic_load_explicit(&weft_blackouts, memory_order_relaxed);
+}
+
 // The thread has left the wait set and does not own the monitor yet. HotSpot also reports its own
 // waits (for a class that another thread initializes); those have no beginning.
 void JNICALL weft_monitors_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object,
@@ -157,7 +165,8 @@ void JNICALL weft_monitors_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
         r.hash = waiting->hash;
         r.class_id = waiting->class_id;
         weft_record_now(&scope, &r);
-    } else if (scope.subject != 0 && waiting->kind == 0 && weft_settings_wanted(r.kind)) {
+    } else if (scope.subject != 0 && waiting->kind == 0 && !kept_carrier(&scope) &&
+               weft_settings_wanted(r.kind)) {
         weft_identity_fill(env, object, &r, !scope.aggregated);
         if (weft_identity_class_wanted(r.class_id)) {
             weft_record_now(&scope, &r);

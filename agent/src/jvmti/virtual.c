@@ -183,6 +183,7 @@ static void record_unmount(JNIEnv *env, jthread thread, struct weft_scope *scope
     }
     record_mount_change(scope, WEFT_EV_UNMOUNT);
     scope->self->unmounted = scope->subject;
+    scope->self->mounted = 0;
     scope->self->returned = 0;
     weft_unmounted_note(env, scope->subject);
 }
@@ -202,6 +203,8 @@ static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope, 
         self->waiting.kind = self->waited_for; // the unmount failed: the call continues here
     }
     self->unmounted = 0;
+    self->mounted = scope->subject;
+    self->mounted_since = atomic_load_explicit(&weft_blackouts, memory_order_relaxed);
     record_mount_change(scope, WEFT_EV_MOUNT);
     uint64_t entry = forget_parked(scope->subject);
     entry = entry != 0 ? entry : found;

@@ -44,3 +44,19 @@ pinned() { # flags
         [ "$(grep -c ' waiter unparked .* pinned$' "$work/seen")" = "$parks" ] || bad "not $parks unparked"
     done
 }
+
+# The JVM reports the end of its own waits, which no thread has begun.
+initialized() { # flags
+    [ "$major" -lt 21 ] && return
+    for extent in on exact; do
+        section "classes that two virtual threads initialize virtual=$extent $*"
+        listen events=1
+        more=,virtual=$extent
+        traced -Djdk.virtualThreadScheduler.parallelism=2 "$@" Initialized
+        more=
+        [ "$(cat "$work/out")" = "initialized 200" ] || bad "code $code: $(cat "$work/out" "$work/err")"
+        heard
+        ends=$(grep -cE ' (first|second) (waited|waitReturned) ' "$work/seen")
+        [ "$ends" = 0 ] || bad "$ends ends of waits that did not begin"
+    done
+}
