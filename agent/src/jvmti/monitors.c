@@ -101,8 +101,8 @@ void JNICALL weft_monitors_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthre
     weft_self_leave(&scope);
 }
 
-// Flags a wait that will throw: it is not an event.
-enum { FUTILE = 0x4000 };
+// Flags of a call of Object.wait, before it is an event: it will throw, so it is none; it goes on.
+enum { FUTILE = 0x4000, CALLED = 0x2000 };
 
 void JNICALL weft_monitors_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object,
                                    jlong millis) {
@@ -139,16 +139,16 @@ void JNICALL weft_monitors_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jo
     weft_self_leave(&scope);
 }
 
-// Whether a virtual thread that has waited did so without unmounting. An Object.wait that keeps the
-// carrier is known by its beginning, so this is HotSpot's own wait.
-static bool kept_carrier(const struct weft_scope *scope) {
+// Whether HotSpot itself let a virtual thread wait. As a session starts, the events of mounts may
+// be on before those of waits: then a call without a beginning goes on.
+static bool is_own_wait(const struct weft_scope *scope) {
     const struct weft_self *self = scope->self;
-    return self->mounted == scope->subject &&
-           self->mounted_since == atomic_load_explicit(&weft_blackouts, memory_order_relaxed);
+    return self->own_wait == scope->subject && (self->waiting.flags & CALLED) == 0 &&
+           self->own_since == atomic_load_explicit(&weft_blackouts, memory_order_relaxed);
 }
 
-// The thread has left the wait set and does not own the monitor yet. HotSpot also reports its own
-// waits (for a class that another thread initializes); those have no beginning.
+// The thread has left the wait set and does not own the monitor yet. HotSpot also reports the ends
+// of its own waits; those have no beginning.
 void JNICALL weft_monitors_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object,
                                      jboolean timed_out) {
     struct weft_scope scope;
@@ -165,7 +165,7 @@ void JNICALL weft_monitors_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
         r.hash = waiting->hash;
         r.class_id = waiting->class_id;
         weft_record_now(&scope, &r);
-    } else if (scope.subject != 0 && waiting->kind == 0 && !kept_carrier(&scope) &&
+    } else if (scope.subject != 0 && waiting->kind == 0 && !is_own_wait(&scope) &&
                weft_settings_wanted(r.kind)) {
         weft_identity_fill(env, object, &r, !scope.aggregated);
         if (weft_identity_class_wanted(r.class_id)) {
@@ -202,7 +202,7 @@ static void JNICALL hook_wait(JNIEnv *env, jobject object, jlong millis) {
     struct weft_scope scope;
     struct weft_record *waiting = weft_self_waiting();
     waiting->kind = 0;
-    waiting->flags = is_futile(env, object, millis) ? FUTILE : 0;
+    waiting->flags = is_futile(env, object, millis) ? CALLED | FUTILE : CALLED;
     jvm_wait(env, object, millis);
     struct weft_record r = *waiting;
     waiting->kind = waiting->flags = 0;

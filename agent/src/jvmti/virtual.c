@@ -33,7 +33,8 @@ enum {
     EVENT_VIRTUAL_THREAD_END = 88,
     CAPABILITY_VIRTUAL_THREADS = 44, // its bit
     FIRST_EVENT = JVMTI_MIN_EVENT_TYPE_VAL,
-    FIRST_VERSION = 21, // of Java
+    FIRST_VERSION = 21,    // of Java
+    FIRST_TO_UNMOUNT = 24, // in Object.wait
 };
 
 // Parked virtual threads, to recognize the mount that ends a park. What finds no slot is counted as
@@ -183,7 +184,7 @@ static void record_unmount(JNIEnv *env, jthread thread, struct weft_scope *scope
     }
     record_mount_change(scope, WEFT_EV_UNMOUNT);
     scope->self->unmounted = scope->subject;
-    scope->self->mounted = 0;
+    scope->self->own_wait = 0;
     scope->self->returned = 0;
     weft_unmounted_note(env, scope->subject);
 }
@@ -199,12 +200,17 @@ static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope, 
     struct weft_self *self = scope->self;
     weft_stay_mounted(env, &self->entering_stay, scope->subject, self->unmounts);
     weft_stay_mounted(env, &self->waiting_stay, scope->subject, self->unmounts);
-    if (self->unmounted == scope->subject && self->waited_for != 0 && weft_at_monitor(env)) {
-        self->waiting.kind = self->waited_for; // the unmount failed: the call continues here
+    bool failed = self->unmounted == scope->subject && weft_at_monitor(env); // the unmount
+    if (failed && self->waited_for != 0) {
+        self->waiting.kind = self->waited_for; // the call continues here
     }
+    // HotSpot itself lets a thread wait for a class that another one initializes. An Object.wait
+    // that keeps the carrier has a beginning, as the thread was mounted then; from 24 on, any other
+    // one unmounts.
+    bool owns = weft_jvm.version < FIRST_TO_UNMOUNT || (failed && self->waited_for == 0);
+    self->own_wait = owns ? scope->subject : 0;
+    self->own_since = atomic_load_explicit(&weft_blackouts, memory_order_relaxed);
     self->unmounted = 0;
-    self->mounted = scope->subject;
-    self->mounted_since = atomic_load_explicit(&weft_blackouts, memory_order_relaxed);
     record_mount_change(scope, WEFT_EV_MOUNT);
     uint64_t entry = forget_parked(scope->subject);
     entry = entry != 0 ? entry : found;

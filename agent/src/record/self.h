@@ -41,11 +41,11 @@ struct weft_self {
     // The current Object.wait, also of a virtual thread that keeps its carrier: kind is wait or
     // joinStart, 0 if there is none.
     struct weft_record waiting;
-    uint16_t waited_for;    // that kind at the newest unmount, which may fail
-    uint64_t unmounted;     // the virtual thread of that unmount; 0: none, or not recorded
-    uint64_t mounted;       // the virtual thread of the newest mount, until its unmount
-    unsigned mounted_since; // blackouts at that time
-    uint64_t returned;      // the virtual thread that owns the monitor again for which it waited
+    uint16_t waited_for; // that kind at the newest unmount, which may fail
+    uint64_t unmounted;  // the virtual thread of that unmount; 0: none, or not recorded
+    uint64_t own_wait;   // the virtual thread, if a wait without a beginning is HotSpot's own
+    unsigned own_since;  // blackouts at that time
+    uint64_t returned;   // the virtual thread that owns the monitor again for which it waited
     // The same of the virtual thread that it carries.
     struct weft_stay entering_stay;
     struct weft_stay waiting_stay;
