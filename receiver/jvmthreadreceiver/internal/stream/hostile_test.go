@@ -55,6 +55,7 @@ const (
 	hostileHalfOpen    = 64
 	hostileMiB         = 32
 	hostileHelloTime   = 300 * time.Millisecond
+	hostilePatience    = time.Minute // instead, over TCP: no attack there waits for it, and on a busy machine agents need more
 	hostileHaste       = 2 * time.Second
 )
 
@@ -126,6 +127,9 @@ func withstand(t *testing.T, a *attack) (outcome string) {
 			c.Endpoint = "127.0.0.1:0"
 		} else {
 			c.Endpoint = "unix://" + filepath.Join(threadtest.SocketDir(t), "s")
+		}
+		if a.over == overTCP {
+			c.HelloTimeout = hostilePatience
 		}
 		if a.over == overTLS {
 			server, pool := certificate(t)
