@@ -209,7 +209,7 @@ func (p *Page) must(err error, what string) {
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
 	defer cancel()
-	text, textErr := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText`))
+	text, textErr := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + (window.weftPlane?.cache?.describe() ?? "") + "\n" + document.body.innerText`))
 	if textErr != nil {
 		text = fmt.Sprintf("(unknown: %v)", textErr)
 	}

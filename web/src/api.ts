@@ -33,7 +33,8 @@ export async function ask<T>(url: string, init: RequestInit = {}): Promise<T> {
   try {
     response = await fetch(url, {credentials: "same-origin", ...init});
   } catch (error) {
-    if (init.signal?.aborted) throw error;
+    const {signal} = init;
+    if (signal?.aborted && (signal.reason as DOMException).name !== "TimeoutError") throw error;
     throw new Failure("The collector does not respond. Is it running?", 0);
   }
   if (!response.ok) throw new Failure(await reason(response), response.status);

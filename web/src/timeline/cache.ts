@@ -18,6 +18,9 @@ interface Kept<Picture> {
   final: boolean;
 }
 
+/** Milliseconds after which a request is repeated that has no answer. The server answers lanes in much less, or refuses. */
+const patience = 60_000;
+
 const keptPerLane = 4;
 const mostLanes = 2000;
 
@@ -132,7 +135,7 @@ export class LaneCache<Id extends number | string, Picture extends {step: number
       limit: lanes.length,
       ...this.source.parameters(lanes),
     });
-    ask<Answer>(url, {signal: abort.signal})
+    ask<Answer>(url, {signal: AbortSignal.any([abort.signal, AbortSignal.timeout(patience)])})
       .then((answer) => {
         const final = span.to < to;
         for (const [lane, picture] of this.source.read(answer)) this.keep(lane, {picture, key, span, version, final});
@@ -147,14 +150,25 @@ export class LaneCache<Id extends number | string, Picture extends {step: number
         clearTimeout(this.timer);
         this.timer = window.setTimeout(() => this.request(), retry);
       })
-      .finally(() => this.requests.delete(name));
+      .finally(() => {
+        // The same may have been requested again after an abort.
+        if (this.requests.get(name) === abort) this.requests.delete(name);
+      });
   }
 
   private keep(lane: Id, one: Kept<Picture>): void {
-    const others = (this.kept.get(lane) ?? []).filter((other) => other.key !== one.key);
+    const all = this.kept.get(lane) ?? [];
+    // Answers may overtake each other.
+    if (all.some((other) => other.key === one.key && other.version > one.version)) return;
+    const others = all.filter((other) => other.key !== one.key);
     this.kept.delete(lane);
     this.kept.set(lane, [one, ...others].slice(0, keptPerLane));
     if (this.kept.size > mostLanes) this.kept.delete(this.kept.keys().next().value!);
+  }
+
+  /** What is wanted and requested, for tests that wait for it. */
+  describe(): string {
+    return `wanted ${this.key()} version ${this.version}, missing ${this.missing().join()}, requested ${[...this.requests.keys()].join("; ")}`;
   }
 
   /** Whether everything wanted has arrived. */
