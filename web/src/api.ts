@@ -28,14 +28,18 @@ export class Failure extends Error {
   }
 }
 
+/** There was no response. */
+export function silence(): Failure {
+  return new Failure("The collector does not respond. Is it running?", 0);
+}
+
 export async function ask<T>(url: string, init: RequestInit = {}): Promise<T> {
   let response: Response;
   try {
     response = await fetch(url, {credentials: "same-origin", ...init});
   } catch (error) {
-    const {signal} = init;
-    if (signal?.aborted && (signal.reason as DOMException).name !== "TimeoutError") throw error;
-    throw new Failure("The collector does not respond. Is it running?", 0);
+    if (init.signal?.aborted) throw error;
+    throw silence();
   }
   if (!response.ok) throw new Failure(await reason(response), response.status);
   return (await response.json()) as T;

@@ -3,7 +3,7 @@
 
 // Caches what lanes show: the strips of threads and the areas of groups. Missing ones are requested a few lanes at a
 // time, so that no answer is large. Until they arrive the best available one is drawn, so that zoom and pan never wait.
-import {address, ask, type Parameters, retry} from "../api";
+import {address, ask, type Parameters, retry, silence} from "../api";
 import {type Area, areaOf} from "../lib/areas";
 import {ids, type Strip, strip} from "../lib/lanes";
 import {fetched, type Span} from "../lib/scale";
@@ -135,7 +135,8 @@ export class LaneCache<Id extends number | string, Picture extends {step: number
       limit: lanes.length,
       ...this.source.parameters(lanes),
     });
-    ask<Answer>(url, {signal: AbortSignal.any([abort.signal, AbortSignal.timeout(patience)])})
+    const late = window.setTimeout(() => abort.abort(silence()), patience);
+    ask<Answer>(url, {signal: abort.signal})
       .then((answer) => {
         const final = span.to < to;
         for (const [lane, picture] of this.source.read(answer)) this.keep(lane, {picture, key, span, version, final});
@@ -144,13 +145,14 @@ export class LaneCache<Id extends number | string, Picture extends {step: number
         this.failing = false;
       })
       .catch((error: Error) => {
-        if (abort.signal.aborted) return;
+        if (this.requests.get(name) !== abort) return; // no longer wanted
         this.failed(error.message);
         this.failing = true;
         clearTimeout(this.timer);
         this.timer = window.setTimeout(() => this.request(), retry);
       })
       .finally(() => {
+        clearTimeout(late);
         // The same may have been requested again after an abort.
         if (this.requests.get(name) === abort) this.requests.delete(name);
       });
