@@ -7,15 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LACKING "are not recorded, or up to Java 21 come from JVMTI, at most 100 a second: "
+#define LACKING "are not recorded (up to Java 21, JVMTI gives at most 100 a second): "
 #define MISSING "this JVM does not export what the agent reads"
 #define WRONG   "what the agent reads in this JVM is wrong"
 
 static const char *const texts[WEFT_NOTICES] = {
     [WEFT_NOTICE_NO_OWNERS] = "owners of monitors " LACKING MISSING,
     [WEFT_NOTICE_WRONG_OWNERS] = "owners of monitors " LACKING WRONG,
-    [WEFT_NOTICE_NO_LOCK_STACKS] = "owners of newly contended monitors " LACKING MISSING,
-    [WEFT_NOTICE_WRONG_LOCK_STACKS] = "owners of newly contended monitors " LACKING WRONG,
+    [WEFT_NOTICE_NO_LOCK_STACKS] = "owners of newly contended monitors are not recorded: " MISSING,
+    [WEFT_NOTICE_WRONG_LOCK_STACKS] = "owners of newly contended monitors are not recorded: " WRONG,
     [WEFT_NOTICE_NO_STACKS] = "stacks come from JVMTI only, which costs more: " MISSING,
     [WEFT_NOTICE_WRONG_STACKS] = "stacks come from JVMTI only, which costs more: " WRONG,
     [WEFT_NOTICE_NO_BLOCKERS] =

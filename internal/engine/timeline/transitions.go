@@ -65,8 +65,8 @@ const (
 	anyState = ^set(0)
 )
 
-// endsUnseen reports whether an event may end a wait whose beginning the JVM did not post: for virtual threads, some post contendedEntered without
-// contendedEnter, and 25 posts waited without wait where another thread initialized a class.
+// endsUnseen reports whether an event may end a wait whose beginning was not posted: for virtual threads, some JVMs post contendedEntered without
+// contendedEnter, and waited without wait where another thread initialized a class. Agents leave out most of the latter.
 func (th *Thread) endsUnseen(kind jvmthread.Kind) bool {
 	return kind == jvmthread.KindContendedEntered || kind == jvmthread.KindWaited && th.virtual
 }
