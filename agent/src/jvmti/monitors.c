@@ -101,7 +101,8 @@ void JNICALL weft_monitors_on_contended_entered(jvmtiEnv *ti, JNIEnv *env, jthre
     weft_self_leave(&scope);
 }
 
-// Flags of a call of Object.wait, before it is an event: it will throw, so it is none; it goes on.
+// Flags of `waiting` from the call of Object.wait until the JVM posts its event. FUTILE: the call
+// will throw at once, so its event is not recorded. CALLED: the call has not returned.
 enum { FUTILE = 0x4000, CALLED = 0x2000 };
 
 void JNICALL weft_monitors_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object,
@@ -139,8 +140,8 @@ void JNICALL weft_monitors_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jo
     weft_self_leave(&scope);
 }
 
-// Whether HotSpot itself let a virtual thread wait. As a session starts, the events of mounts may
-// be on before those of waits: then a call without a beginning goes on.
+// Whether HotSpot itself made a virtual thread wait, without a call of Object.wait. When a session
+// starts, mounts may be posted before waits are, so a call may have no recorded beginning either.
 static bool is_own_wait(const struct weft_scope *scope) {
     const struct weft_self *self = scope->self;
     return self->own_wait == scope->subject && (self->waiting.flags & CALLED) == 0 &&

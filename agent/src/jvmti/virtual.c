@@ -204,11 +204,11 @@ static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope, 
     if (failed && self->waited_for != 0) {
         self->waiting.kind = self->waited_for; // the call continues here
     }
-    // HotSpot itself lets a thread wait for a class that another one initializes. An Object.wait
-    // that keeps the carrier has a beginning, as the thread was mounted then; from 24 on, any other
-    // one unmounts.
-    bool owns = weft_jvm.version < FIRST_TO_UNMOUNT || (failed && self->waited_for == 0);
-    self->own_wait = owns ? scope->subject : 0;
+    // HotSpot itself makes a thread wait for a class that another thread initializes, and posts no
+    // beginning. Before 24, Object.wait keeps the carrier, so its beginning follows this mount.
+    // From 24 on, Object.wait unmounts; where that fails, waited_for has the kind of its beginning.
+    bool is_own = weft_jvm.version < FIRST_TO_UNMOUNT || (failed && self->waited_for == 0);
+    self->own_wait = is_own ? scope->subject : 0;
     self->own_since = atomic_load_explicit(&weft_blackouts, memory_order_relaxed);
     self->unmounted = 0;
     record_mount_change(scope, WEFT_EV_MOUNT);

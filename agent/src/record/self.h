@@ -43,8 +43,8 @@ struct weft_self {
     struct weft_record waiting;
     uint16_t waited_for; // that kind at the newest unmount, which may fail
     uint64_t unmounted;  // the virtual thread of that unmount; 0: none, or not recorded
-    uint64_t own_wait;   // the virtual thread, if a wait without a beginning is HotSpot's own
-    unsigned own_since;  // blackouts at that time
+    uint64_t own_wait;   // the mounted virtual thread, if a wait with no beginning is the JVM's
+    unsigned own_since;  // blackouts at its mount
     uint64_t returned;   // the virtual thread that owns the monitor again for which it waited
     // The same of the virtual thread that it carries.
     struct weft_stay entering_stay;

@@ -66,7 +66,7 @@ const (
 )
 
 // endsUnseen reports whether an event may end a wait whose beginning was not posted: for virtual threads, some JVMs post contendedEntered without
-// contendedEnter, and waited without wait where another thread initialized a class. Agents leave out most of the latter.
+// contendedEnter, and waited without wait where another thread initialized a class. The agent omits most of the latter.
 func (th *Thread) endsUnseen(kind jvmthread.Kind) bool {
 	return kind == jvmthread.KindContendedEntered || kind == jvmthread.KindWaited && th.virtual
 }
