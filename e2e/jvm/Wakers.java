@@ -254,8 +254,8 @@ public final class Wakers {
   }
 
   /**
-   * Takes the permit that the last turn may have left: if unpark holds the parker's lock when park tries to take it, HotSpot's park returns and
-   * keeps the permit (Parker::park), and the next park would return before its waker unparks it.
+   * Takes the permit that the last turn may have left. If unpark holds the parker's lock when park tries to take it, HotSpot's park returns without
+   * taking the permit (Parker::park), so the next park would return before its waker calls unpark.
    */
   private static void takePermit() {
     LockSupport.parkNanos(1);

@@ -55,7 +55,7 @@ const (
 	hostileHalfOpen    = 64
 	hostileMiB         = 32
 	hostileHelloTime   = 300 * time.Millisecond
-	hostilePatience    = time.Minute // instead, over TCP: no attack there waits for it, and on a busy machine agents need more
+	hostilePatience    = time.Minute // the same over TCP, where no attack relies on it and an honest agent on a busy machine needs longer
 	hostileHaste       = 2 * time.Second
 )
 
