@@ -155,6 +155,27 @@ func TestDialogFilters(t *testing.T) {
 	p.Until(`document.querySelectorAll(".name").length === 2`)
 }
 
+// A canvas that gets another size is black until it is painted, which the browser must not show.
+func TestResizedCanvasIsPaintedAtOnce(t *testing.T) {
+	t.Parallel()
+	p := openLanes(t, "s="+finished)
+	colors := browser.Eval[[]string](p, `new Promise((done) => {
+		const canvas = document.querySelector("canvas.plane"), colors = [];
+		const pixel = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+		new ResizeObserver(() => { // called after that of the page, before the browser shows the frame
+			pixel.clearRect(0, 0, 1, 1);
+			pixel.drawImage(canvas, canvas.width / 2, canvas.height - 2, 1, 1, 0, 0, 1, 1);
+			colors.push(canvas.width + " pixels wide: " + pixel.getImageData(0, 0, 1, 1).data.join());
+			if (colors.length === 2) done(colors);
+			else canvas.parentElement.style.width = "500px";
+		}).observe(canvas);
+	})`)
+	require.NotEqual(t, colors[0], colors[1], "resized")
+	for _, color := range colors {
+		assert.Contains(t, color, ": 255,255,255,255", "the background of the lanes")
+	}
+}
+
 func TestViewZoomsAndPans(t *testing.T) {
 	t.Parallel()
 	p := openLanes(t, "s="+finished)

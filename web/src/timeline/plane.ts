@@ -38,7 +38,10 @@ export abstract class Plane implements Brush {
     protected readonly events: Events,
   ) {
     this.ctx = canvas.getContext("2d", {alpha: false})!;
-    this.observer = new ResizeObserver(() => this.resize());
+    this.observer = new ResizeObserver(() => {
+      this.resize();
+      this.frame(); // a resized canvas is black, and a requested frame comes after the browser shows this one
+    });
     this.observer.observe(canvas);
     const {signal} = this.abort;
     canvas.addEventListener("wheel", this.wheel, {passive: false, signal});
@@ -85,6 +88,7 @@ export abstract class Plane implements Brush {
   }
 
   private frame(): void {
+    cancelAnimationFrame(this.requested);
     this.requested = 0;
     const began = performance.now();
     this.ctx.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
