@@ -66,11 +66,9 @@ type Totals struct {
 // Account adds up one session. One goroutine owns it.
 type Account struct {
 	cfg     *Config
-	sym     *symbols.Table
 	rules   *waits.Classifier
-	texts   texts
+	pools   *Pools
 	sites   map[jvmthread.StackID]Text
-	poolOf  map[jvmthread.ThreadID]Text
 	until   jvmthread.Time // end of the time added for open intervals
 	flushed time.Time      // time of the last flush
 
@@ -96,7 +94,7 @@ type Account struct {
 // New returns the account of a session that begins at the given time, with its names and its classifier of waits; nil: the default one.
 func New(cfg *Config, sym *symbols.Table, classifier *waits.Classifier, begin time.Time) *Account {
 	a := &Account{
-		cfg: cfg, sym: sym, rules: classifier.Or(sym), texts: newTexts(), sites: make(map[jvmthread.StackID]Text), poolOf: make(map[jvmthread.ThreadID]Text),
+		cfg: cfg, rules: classifier.Or(sym), pools: NewPools(sym), sites: make(map[jvmthread.StackID]Text),
 		until: math.MinInt64, flushed: begin,
 	}
 	a.blocked = newTable(a, WaitKey.compare, WaitKey.reduce, (*Waits).next)
@@ -165,9 +163,7 @@ func (a *Account) addOpen(tl *timeline.Timeline, at jvmthread.Time) {
 		}
 	}
 	a.until = at
-	if len(a.poolOf) > 2*tl.Len()+1024 {
-		clear(a.poolOf) // drop threads that ended
-	}
+	a.pools.Trim(tl.Len())
 }
 
 // Close adds open intervals as if they ended with the session. It must be the last call.

@@ -88,7 +88,7 @@ func (a *Account) path(w *window.Window) {
 func (a *Account) site(id jvmthread.StackID) Text {
 	t, ok := a.sites[id]
 	if !ok {
-		t = a.texts.intern(a.rules.Site(id).Function)
+		t = a.pools.Intern(a.rules.Site(id).Function)
 		a.sites[id] = t // the number of stacks per session is limited
 	}
 	return t
@@ -99,12 +99,8 @@ func (a *Account) pool(id jvmthread.ThreadID) Text {
 	if !a.cfg.ThreadPools {
 		return NoText
 	}
-	t, ok := a.poolOf[id]
-	if !ok {
-		name := a.sym.Thread(id).Name
-		if t = a.texts.intern(Pool(name)); name != "" {
-			a.poolOf[id] = t
-		}
-	}
-	return t
+	return a.pools.Of(id)
 }
+
+// Text returns the text with the given number.
+func (a *Account) Text(id Text) string { return a.pools.Text(id) }

@@ -3,7 +3,12 @@
 
 package contention
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+)
 
 // Pool returns the pattern that the names of the threads of one pool have in common. It replaces each number by *, and so each word of
 // eight or more hexadecimal digits that contains a decimal digit: http-nio-8080-exec-7 becomes http-nio-*-exec-*.
@@ -64,15 +69,17 @@ const NoText Text = 0
 // maxTexts bounds the texts of a session; further call sites and pools become NoText.
 const maxTexts = 1 << 16
 
-// texts numbers call sites and pools.
-type texts struct {
+// Texts numbers the texts of a session, such as call sites and pools.
+type Texts struct {
 	ids  map[string]Text
 	list []string
 }
 
-func newTexts() texts { return texts{ids: map[string]Text{"": NoText}, list: []string{""}} }
+// NewTexts returns a list that contains the empty text only.
+func NewTexts() *Texts { return &Texts{ids: map[string]Text{"": NoText}, list: []string{""}} }
 
-func (t *texts) intern(s string) Text {
+// Intern returns the number of a text, or NoText if there are too many.
+func (t *Texts) Intern(s string) Text {
 	if id, ok := t.ids[s]; ok {
 		return id
 	}
@@ -86,4 +93,36 @@ func (t *texts) intern(s string) Text {
 }
 
 // Text returns the text with the given number.
-func (a *Account) Text(id Text) string { return a.texts.list[id] }
+func (t *Texts) Text(id Text) string { return t.list[id] }
+
+// Pools finds the pools of the threads of a session.
+type Pools struct {
+	*Texts
+
+	sym *symbols.Table
+	of  map[jvmthread.ThreadID]Text
+}
+
+// NewPools returns the pools of the session with these names.
+func NewPools(sym *symbols.Table) *Pools {
+	return &Pools{Texts: NewTexts(), sym: sym, of: make(map[jvmthread.ThreadID]Text)}
+}
+
+// Of returns the pool of a thread; NoText if its name is not known.
+func (p *Pools) Of(id jvmthread.ThreadID) Text {
+	t, ok := p.of[id]
+	if !ok {
+		name := p.sym.Thread(id).Name
+		if t = p.Intern(Pool(name)); name != "" {
+			p.of[id] = t
+		}
+	}
+	return t
+}
+
+// Trim forgets threads that ended, if there are many more than the living ones.
+func (p *Pools) Trim(living int) {
+	if len(p.of) > 2*living+1024 {
+		clear(p.of)
+	}
+}

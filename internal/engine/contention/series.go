@@ -15,7 +15,8 @@ type Budget struct {
 	used  atomic.Int64
 }
 
-func (b *Budget) take() bool {
+// Take uses a unit, unless all are in use.
+func (b *Budget) Take() bool {
 	if b.used.Add(1) > b.Limit {
 		b.used.Add(-1)
 		return false
@@ -23,7 +24,8 @@ func (b *Budget) take() bool {
 	return true
 }
 
-func (b *Budget) give(n int) { b.used.Add(int64(-n)) }
+// Give returns units.
+func (b *Budget) Give(n int) { b.used.Add(int64(-n)) }
 
 // Used returns the units in use.
 func (b *Budget) Used() int64 { return b.used.Load() }
@@ -87,7 +89,7 @@ func (t *table[K, V]) get(k K) *Series[K, V] {
 
 func (t *table[K, V]) add(k K) *Series[K, V] {
 	a := t.account
-	if len(t.series) < a.cfg.MaxSeries && a.cfg.Budget.take() {
+	if len(t.series) < a.cfg.MaxSeries && a.cfg.Budget.Take() {
 		s := &Series[K, V]{Key: k, Lifetime: Lifetime{Start: a.flushed}, cost: 1}
 		t.series[k] = s
 		return s
@@ -137,7 +139,7 @@ func (t *table[K, V]) flushed(delta bool) {
 	for k, s := range t.series {
 		if s.Expired || delta && t.next != nil && !s.dirty {
 			delete(t.series, k)
-			t.account.cfg.Budget.give(s.cost)
+			t.account.cfg.Budget.Give(s.cost)
 			if t.last == s {
 				t.last = nil
 			}
@@ -169,7 +171,7 @@ func (t *table[K, V]) zero() {
 // release returns the budget that the series used.
 func (t *table[K, V]) release() {
 	for _, s := range t.series {
-		t.account.cfg.Budget.give(s.cost)
+		t.account.cfg.Budget.Give(s.cost)
 	}
 	t.series, t.last = make(map[K]*Series[K, V]), nil
 }

@@ -129,7 +129,7 @@ func (a *Account) durations(s *Series[WaitKey, Waits], cause window.Cause) *Hist
 func (a *Account) histogram(at **Histogram, cost *int, overflow bool) *Histogram {
 	if *at == nil {
 		if !overflow {
-			if !a.cfg.Budget.take() {
+			if !a.cfg.Budget.Take() {
 				return nil
 			}
 			*cost++
