@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/replay"
 	"github.com/weft-otel/weft/cmd/weft/internal/summary"
 	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/recording"
@@ -50,7 +51,7 @@ func tuneForReading() {
 type summaryOptions struct {
 	top      int
 	format   format
-	span     summary.Span
+	span     replay.Span
 	unpacked int64 // bytes
 }
 
@@ -129,7 +130,7 @@ func (t *instant) Set(text string) error {
 }
 
 // open opens the files; the error lists those that cannot be opened.
-func (p *Program) open(files []string, span summary.Span) (sources []summary.Source, closeAll func(), err error) {
+func (p *Program) open(files []string, span replay.Span) (sources []replay.Source, closeAll func(), err error) {
 	var opened []io.Closer
 	closeAll = func() {
 		for _, f := range opened {
@@ -139,7 +140,7 @@ func (p *Program) open(files []string, span summary.Span) (sources []summary.Sou
 	var errs []error
 	for _, name := range files {
 		if name == "-" {
-			sources = append(sources, summary.Source{Name: "standard input", Reader: p.In, Span: span})
+			sources = append(sources, replay.Source{Name: "standard input", Reader: p.In, Span: span})
 			continue
 		}
 		f, err := os.Open(name)
@@ -148,13 +149,13 @@ func (p *Program) open(files []string, span summary.Span) (sources []summary.Sou
 			continue
 		}
 		opened = append(opened, f)
-		sources = append(sources, summary.Source{Name: name, Path: name, Reader: f, Span: span})
+		sources = append(sources, replay.Source{Name: name, Path: name, Reader: f, Span: span})
 	}
 	return sources, closeAll, errors.Join(errs...)
 }
 
 // reading says how much of the files was read, as far as they are read in sequence.
-func reading(sources []summary.Source) (what string, done, total int64) {
+func reading(sources []replay.Source) (what string, done, total int64) {
 	for _, source := range sources {
 		file, ok := source.Reader.(*os.File)
 		if !ok {

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/replay"
 	"github.com/weft-otel/weft/cmd/weft/internal/summary"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/recording/formats"
@@ -167,7 +168,7 @@ func TestSpansAreThoseOfThreadSpan(t *testing.T) {
 			file, err := os.Open(path)
 			require.NoError(t, err)
 			defer file.Close() //nolint:errcheck // was only read
-			s, err := summary.Read(summary.Source{Name: path, Path: path, Reader: file})
+			s, err := summary.Read(replay.Source{Name: path, Path: path, Reader: file})
 			require.NoError(t, err)
 			return s
 		}

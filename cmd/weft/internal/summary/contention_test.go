@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/replay"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/engine/ordering"
@@ -65,7 +66,7 @@ func TestSummaryMatchesMetrics(t *testing.T) {
 func spans(t *testing.T, events []jvmthread.Event, sym *symbols.Table) (locks map[string]Lock, windows int, waits []Waits) {
 	t.Helper()
 	c := newCollection()
-	p := &player{collection: c, symbols: sym, format: "test"}
+	p := replay.NewPlayer(sym, "test", &player{collection: c})
 	require.NoError(t, p.Session(&recording.Session{ID: jvmthread.SessionID{1}}))
 	require.NoError(t, p.Batch(&recording.Batch{Events: events, Watermark: events[len(events)-1].Time}))
 	require.NoError(t, p.End(recording.End{}))

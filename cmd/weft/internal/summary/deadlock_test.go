@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/replay"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
@@ -25,7 +26,7 @@ func TestDeadlockIsOneBlockedTime(t *testing.T) {
 		return jvmthread.Event{Time: at, Thread: thread, Peer: peer, Kind: kind, Lock: jvmthread.LockID{Class: class, Hash: hash}}
 	}
 	c := newCollection()
-	p := &player{collection: c, symbols: sym, format: "test"}
+	p := replay.NewPlayer(sym, "test", &player{collection: c})
 	require.NoError(t, p.Session(&recording.Session{ID: jvmthread.SessionID{1}}))
 	require.NoError(t, p.Batch(&recording.Batch{Watermark: 60 * s, Events: []jvmthread.Event{
 		event(1*s, 1, 2, jvmthread.KindPark, 2),

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/cmd/weft/internal/replay"
 )
 
 // wait is a contended wait of a thread.
@@ -247,7 +249,7 @@ func TestHeadlineNamesTheCause(t *testing.T) {
 		{name: "nothing", want: "No thread had to wait for a lock"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s, err := Read(Source{Reader: strings.NewReader(traceOf(t, test.folded, test.waits))})
+			s, err := Read(replay.Source{Reader: strings.NewReader(traceOf(t, test.folded, test.waits))})
 			require.NoError(t, err)
 			assert.Equal(t, test.want, s.Headline)
 		})
@@ -260,7 +262,7 @@ func TestHoldersOfAPoolInTheListOfWaits(t *testing.T) {
 		"":                    "  held by report, asleep in Report.write",
 		"report 90 %, b 80 %": "  held by report, b; the first asleep in Report.write",
 	} {
-		s, err := Read(Source{Reader: strings.NewReader(traceOf(t, 0, []wait{
+		s, err := Read(replay.Source{Reader: strings.NewReader(traceOf(t, 0, []wait{
 			{thread: "visitor-1", object: connection, length: second, holder: "report|0.9|sleeping|com.acme.Report.write", holders: holders},
 		}))})
 		require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/replay"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/incident"
 	windows "github.com/weft-otel/weft/internal/engine/window"
@@ -69,7 +70,7 @@ func TestRequestsCountOnce(t *testing.T) {
 	lines[1] = lines[0] + string(more) + "\n"
 	var summaries [2]Summary
 	for i, text := range lines {
-		summaries[i], err = Read(Source{Name: "spans", Reader: strings.NewReader(text)})
+		summaries[i], err = Read(replay.Source{Name: "spans", Reader: strings.NewReader(text)})
 		require.NoError(t, err)
 	}
 	assert.Equal(t, summaries[0], summaries[1])

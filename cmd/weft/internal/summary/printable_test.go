@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/replay"
 	"github.com/weft-otel/weft/internal/printable"
 )
 
@@ -61,7 +62,7 @@ func TestHostileNamesStayInTheirRow(t *testing.T) {
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := Read(Source{Name: "x", Reader: strings.NewReader(withHostileNames(t, input))})
+			s, err := Read(replay.Source{Name: "x", Reader: strings.NewReader(withHostileNames(t, input))})
 			require.NoError(t, err)
 			s.Headline += "Headline" + hostile
 			for i := range s.Locks {

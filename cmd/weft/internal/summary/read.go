@@ -14,28 +14,13 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/replay"
 	"github.com/weft-otel/weft/cmd/weft/internal/units"
 	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/formats"
 	"github.com/weft-otel/weft/internal/recording/otlp"
 )
-
-// maxReported bounds the bad lines, and the problems of a recording, that an error lists.
-const maxReported = 10
-
-// Source is an input with traces or a recording.
-type Source struct {
-	Name   string // in errors
-	Path   string // of the file, to find its side files; empty if the source is not a file
-	Span   Span   // part of a recording to summarize; zero: all of it
-	Reader io.Reader
-	// MaxUnpacked bounds the bytes that are read of a compressed or piped file, decompressed; 0: recording.DefaultMaxUnpacked.
-	MaxUnpacked int64
-}
-
-// unpackedOption is the name of Source.MaxUnpacked for users.
-const unpackedOption = "--max-unpacked"
 
 // Bounds of a request, usually a line of some megabytes.
 const (
@@ -45,7 +30,7 @@ const (
 
 // Read adds up the sources: traces as OTLP JSON, or recordings in any format. Memory depends on the longest line and
 // on the number of threads and windows only. Lines that cannot be read are skipped and listed in the error.
-func Read(sources ...Source) (Summary, error) {
+func Read(sources ...replay.Source) (Summary, error) {
 	c := newCollection()
 	var errs []error
 	for _, source := range sources {
@@ -57,7 +42,7 @@ func Read(sources ...Source) (Summary, error) {
 }
 
 // readSource detects whether a source is traces or a recording, and whether it is compressed.
-func (c *collection) readSource(source Source) error {
+func (c *collection) readSource(source replay.Source) error {
 	r, head, err := peek(source.Reader)
 	if err != nil {
 		return err
@@ -65,7 +50,7 @@ func (c *collection) readSource(source Source) error {
 	if !formats.Compressed(head) {
 		return c.readPlain(source, r, head)
 	}
-	plain, free, err := formats.Decompress(r, formats.Limit{Bytes: source.MaxUnpacked, Option: unpackedOption})
+	plain, free, err := formats.Decompress(r, formats.Limit{Bytes: source.MaxUnpacked, Option: replay.UnpackedOption})
 	if err != nil {
 		return fmt.Errorf("cannot decompress: %w", err)
 	}
@@ -76,7 +61,7 @@ func (c *collection) readSource(source Source) error {
 }
 
 // inPlace returns the file of a source from its start, so that its decoder need not copy it for random access; r if the source is not a file.
-func (s *Source) inPlace(r io.Reader) io.Reader {
+func inPlace(s *replay.Source, r io.Reader) io.Reader {
 	file, ok := s.Reader.(*os.File)
 	if !ok || s.Path == "" {
 		return r
@@ -99,7 +84,7 @@ func peek(r io.Reader) (_ *bufio.Reader, head []byte, err error) {
 	return buffered, head, err
 }
 
-func (c *collection) readPlain(source Source, r io.Reader, head []byte) error {
+func (c *collection) readPlain(source replay.Source, r io.Reader, head []byte) error {
 	if len(head) == 0 {
 		return formats.ErrEmpty
 	}
@@ -111,11 +96,11 @@ func (c *collection) readPlain(source Source, r io.Reader, head []byte) error {
 	case err == nil:
 		switch format.Name {
 		case "native":
-			r = source.Span.part(source.Reader, r)
+			r = source.Span.Part(source.Reader, r)
 		case "jfr":
-			r = source.inPlace(r)
+			r = inPlace(&source, r)
 		}
-		return c.readRecording(&format, source, r)
+		return replay.Play(&format, source, r, &player{collection: c})
 	case isText(head):
 		return c.readLines(r) // which reports what is wrong with each line
 	}
@@ -135,7 +120,7 @@ func (c *collection) readLines(r io.Reader) error {
 		more    int
 	)
 	report := func(line uint64, err error) {
-		if len(bad) < maxReported {
+		if len(bad) < replay.MaxReported {
 			bad = append(bad, fmt.Errorf("line %d: %w", line, err))
 		} else {
 			more++

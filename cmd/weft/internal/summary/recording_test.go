@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/replay"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
@@ -35,7 +36,7 @@ func summarize(t *testing.T, name string) {
 	f, err := os.Open("../../../../internal/recording/jfr/testdata/" + name + ".jfr.gz")
 	require.NoError(t, err)
 	defer func() { _ = f.Close() }()
-	compressed, err := Read(Source{Name: name, Reader: f})
+	compressed, err := Read(replay.Source{Name: name, Reader: f})
 	require.NoError(t, err)
 	_, err = f.Seek(0, io.SeekStart)
 	require.NoError(t, err)
@@ -43,10 +44,10 @@ func summarize(t *testing.T, name string) {
 	require.NoError(t, err)
 	data, err := io.ReadAll(z)
 	require.NoError(t, err)
-	plain, err := Read(Source{Name: name, Reader: bytes.NewReader(data)})
+	plain, err := Read(replay.Source{Name: name, Reader: bytes.NewReader(data)})
 	require.NoError(t, err)
 	assert.Equal(t, plain, compressed)
-	piped, err := Read(Source{Name: name, Reader: struct{ io.Reader }{bytes.NewReader(data)}})
+	piped, err := Read(replay.Source{Name: name, Reader: struct{ io.Reader }{bytes.NewReader(data)}})
 	require.NoError(t, err)
 	assert.Equal(t, plain, piped)
 
@@ -65,7 +66,7 @@ func summarize(t *testing.T, name string) {
 	require.NoError(t, plain.WriteText(&text, 10))
 	assert.Contains(t, text.String(), "The jfr recording contains only events that lasted at least:\n  jdk.JavaMonitorEnter: 0 ns  jdk.JavaMonitorWait: 0 ns")
 
-	cut, err := Read(Source{Name: "x.jfr", Reader: bytes.NewReader(data[:len(data)-9])})
+	cut, err := Read(replay.Source{Name: "x.jfr", Reader: bytes.NewReader(data[:len(data)-9])})
 	require.ErrorContains(t, err, "(byte 0): truncated chunk")
 	assert.Equal(t, []string{"Notifies"}, cut.Services, "the events before the truncation are read")
 }
@@ -77,7 +78,7 @@ func TestUnknownInputIsReportedOnce(t *testing.T) {
 		"text":   {"hello\nworld", "x: line 1: not OTLP JSON: ReadObject: expect { or , or } or n, but found h\nline 2: not OTLP JSON: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Read(Source{Name: "x", Reader: strings.NewReader(test.data)})
+			_, err := Read(replay.Source{Name: "x", Reader: strings.NewReader(test.data)})
 			require.Error(t, err)
 			assert.Contains(t, err.Error(), test.want)
 			assert.NotContains(t, err.Error(), "bigger context")
@@ -102,7 +103,7 @@ func TestSummaryOfAggregates(t *testing.T) {
 		}})
 	}
 	data = e.End(data, &recording.End{Time: 2 * second, Reason: "exit"})
-	s, err := Read(Source{Name: "x.weft", Reader: bytes.NewReader(data)})
+	s, err := Read(replay.Source{Name: "x.weft", Reader: bytes.NewReader(data)})
 	require.NoError(t, err)
 	assert.Equal(t, []Lock{
 		{Class: "com.acme.OrderBook", Kind: "lock", Contentions: 6, Blocked: 60, BlockedMax: 16, Waits: 4, Waited: 1000},
@@ -116,7 +117,7 @@ func TestSummaryOfAggregates(t *testing.T) {
 }
 
 func TestProblemsOfARecordingHaveAPosition(t *testing.T) {
-	_, err := Read(Source{Name: "x.orca", Reader: strings.NewReader("1.0,ThreadEnded,00000001\n2.0,ThreadSleep\n")})
+	_, err := Read(replay.Source{Name: "x.orca", Reader: strings.NewReader("1.0,ThreadEnded,00000001\n2.0,ThreadSleep\n")})
 	require.EqualError(t, err, "x.orca: line 2 (byte 25): missing thread; the line may be truncated")
 }
 
@@ -124,7 +125,7 @@ func TestSidecarOfARecordingIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.orca")
 	require.NoError(t, os.WriteFile(strings.TrimSuffix(path, ".orca")+".meta", []byte("00000001,match,,Lcom/acme/Book;,-1\n"), 0o600))
 	log := "1.0,MonitorContendedEnter,00000001,0000000A,00000002,1,1,0\n2.0,MonitorContendedEntered,00000001,0000000A,0\n3.0,ThreadEnded,00000001\n"
-	s, err := Read(Source{Name: path, Path: path, Reader: strings.NewReader(log)})
+	s, err := Read(replay.Source{Name: path, Path: path, Reader: strings.NewReader(log)})
 	require.NoError(t, err)
 	require.Len(t, s.Longest, 1)
 	assert.Equal(t, "com.acme.Book.match", s.Longest[0].Function)
@@ -132,7 +133,7 @@ func TestSidecarOfARecordingIsRead(t *testing.T) {
 
 // ORCA logs have no classes.
 func TestLocksOfUnknownClassAreListed(t *testing.T) {
-	s, err := Read(Source{Name: "x.orca", Reader: strings.NewReader(`1.0,MonitorContendedEnter,00000001,0000000A,00000002,0
+	s, err := Read(replay.Source{Name: "x.orca", Reader: strings.NewReader(`1.0,MonitorContendedEnter,00000001,0000000A,00000002,0
 2.0,MonitorContendedEntered,00000001,0000000A,0
 3.0,ThreadEnded,00000001
 `)})

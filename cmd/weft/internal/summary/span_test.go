@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/replay"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
@@ -46,20 +47,20 @@ func TestSummaryOfASpan(t *testing.T) {
 			require.NoError(t, err)
 			path := sleeps(t, format)
 			for _, test := range []struct {
-				span Span
+				span replay.Span
 				want int64
 			}{
-				{Span{}, 120},
-				{Span{From: time.Unix(1010, 0)}, 100},
-				{Span{To: time.Unix(1010, 0)}, 20},
-				{Span{From: time.Unix(1010, 200), To: time.Unix(1012, 1)}, 4},
-				{Span{From: time.Unix(2000, 0)}, 0},
-				{Span{To: time.Unix(10, 0)}, 0},
-				{Span{From: time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC), To: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}, 120},
+				{replay.Span{}, 120},
+				{replay.Span{From: time.Unix(1010, 0)}, 100},
+				{replay.Span{To: time.Unix(1010, 0)}, 20},
+				{replay.Span{From: time.Unix(1010, 200), To: time.Unix(1012, 1)}, 4},
+				{replay.Span{From: time.Unix(2000, 0)}, 0},
+				{replay.Span{To: time.Unix(10, 0)}, 0},
+				{replay.Span{From: time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC), To: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}, 120},
 			} {
 				f, err := os.Open(path)
 				require.NoError(t, err)
-				s, err := Read(Source{Name: path, Path: path, Reader: f, Span: test.span})
+				s, err := Read(replay.Source{Name: path, Path: path, Reader: f, Span: test.span})
 				require.NoError(t, f.Close())
 				require.NoError(t, err)
 				assert.Equal(t, test.want, s.Events, "%v", test.span)

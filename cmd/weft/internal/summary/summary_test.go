@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/replay"
 	"github.com/weft-otel/weft/internal/threadtest/golden"
 )
 
@@ -159,7 +160,7 @@ func TestText(t *testing.T) {
 		{name: "nothing", input: []string{`{"resourceSpans":[]}` + "\n"}, top: 10},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s, err := Read(Source{Reader: strings.NewReader(strings.Join(test.input, ""))})
+			s, err := Read(replay.Source{Reader: strings.NewReader(strings.Join(test.input, ""))})
 			require.NoError(t, err)
 			var out strings.Builder
 			require.NoError(t, s.WriteText(&out, test.top))
@@ -173,7 +174,7 @@ func TestText(t *testing.T) {
 
 func TestSumsAreExactOverWindows(t *testing.T) {
 	lines := exchange(t)
-	s, err := Read(Source{Reader: strings.NewReader(lines[0])}, Source{Reader: strings.NewReader(lines[1])})
+	s, err := Read(replay.Source{Reader: strings.NewReader(lines[0])}, replay.Source{Reader: strings.NewReader(lines[1])})
 	require.NoError(t, err)
 	assert.Equal(t, 2, s.Windows)
 	assert.Equal(t, 1, s.Sessions)
@@ -200,12 +201,12 @@ func TestSumsAreExactOverWindows(t *testing.T) {
 
 func TestOrderAndRepetitionOfLinesDoNotMatter(t *testing.T) {
 	lines := exchange(t)
-	want, err := Read(Source{Reader: strings.NewReader(lines[0] + lines[1])})
+	want, err := Read(replay.Source{Reader: strings.NewReader(lines[0] + lines[1])})
 	require.NoError(t, err)
-	got, err := Read(Source{Reader: strings.NewReader(lines[1] + "\n" + lines[0])})
+	got, err := Read(replay.Source{Reader: strings.NewReader(lines[1] + "\n" + lines[0])})
 	require.NoError(t, err)
 	assert.Empty(t, cmp.Diff(want, got))
-	got, err = Read(Source{Reader: strings.NewReader(lines[1] + lines[0] + lines[0])})
+	got, err = Read(replay.Source{Reader: strings.NewReader(lines[1] + lines[0] + lines[0])})
 	require.NoError(t, err)
 	want.Spans += 3 // repeated state spans are counted
 	assert.Empty(t, cmp.Diff(want, got))
@@ -213,11 +214,11 @@ func TestOrderAndRepetitionOfLinesDoNotMatter(t *testing.T) {
 
 func TestBadLinesAreReportedAndSkipped(t *testing.T) {
 	lines := exchange(t)
-	s, err := Read(Source{Name: "spans.json", Reader: strings.NewReader(lines[0] + "\n" + lines[1][:50] + "\n" + lines[1])})
+	s, err := Read(replay.Source{Name: "spans.json", Reader: strings.NewReader(lines[0] + "\n" + lines[1][:50] + "\n" + lines[1])})
 	require.ErrorContains(t, err, "spans.json: line 3: not OTLP JSON: ")
 	assert.Equal(t, 2, s.Windows)
 
-	_, err = Read(Source{Name: "x", Reader: strings.NewReader(strings.Repeat("oops\n", 30))})
+	_, err = Read(replay.Source{Name: "x", Reader: strings.NewReader(strings.Repeat("oops\n", 30))})
 	require.ErrorContains(t, err, "line 10: not OTLP JSON")
 	require.ErrorContains(t, err, "and 20 more bad lines")
 }
@@ -227,7 +228,7 @@ func TestLinesWithTooManyObjectsAreSkipped(t *testing.T) {
 	lines := exchange(t)
 	for _, object := range []string{"{},", "null,"} {
 		bomb := `{"resourceSpans":[{"scopeSpans":[{"spans":[` + strings.Repeat(object, maxLineObjects) + "{}]}]}]}\n"
-		s, err := Read(Source{Name: "spans.json", Reader: strings.NewReader(lines[0] + bomb + lines[1])})
+		s, err := Read(replay.Source{Name: "spans.json", Reader: strings.NewReader(lines[0] + bomb + lines[1])})
 		require.ErrorContains(t, err, "spans.json: line 2: 41943")
 		require.ErrorContains(t, err, " objects, want at most 4194304; write smaller batches")
 		assert.Equal(t, 2, s.Windows)
@@ -253,7 +254,7 @@ func TestCompressedFilesAreReadUpToTheLimitOrDamage(t *testing.T) {
 		{file.Len(), "the file has more than 1048576 bytes uncompressed; decompress it before, or raise --max-unpacked"},
 		{good, "cannot decompress beyond byte " + strconv.Itoa(len(text)) + ": the file is truncated or damaged"},
 	} {
-		s, err := Read(Source{Name: "x.gz", Reader: bytes.NewReader(file.Bytes()[:test.size]), MaxUnpacked: 1 << 20})
+		s, err := Read(replay.Source{Name: "x.gz", Reader: bytes.NewReader(file.Bytes()[:test.size]), MaxUnpacked: 1 << 20})
 		require.ErrorContains(t, err, "x.gz: line ")
 		require.ErrorContains(t, err, test.want)
 		assert.Equal(t, 2, s.Windows)
@@ -263,10 +264,10 @@ func TestCompressedFilesAreReadUpToTheLimitOrDamage(t *testing.T) {
 // A collector that was killed while it wrote leaves a line without an end; the next one appends to it. Only what was cut is missing.
 func TestLinesOfAKilledCollector(t *testing.T) {
 	lines := exchange(t)
-	s, err := Read(Source{Name: "spans.json", Reader: strings.NewReader(strings.TrimSpace(lines[0]) + lines[1])})
+	s, err := Read(replay.Source{Name: "spans.json", Reader: strings.NewReader(strings.TrimSpace(lines[0]) + lines[1])})
 	require.NoError(t, err)
 	assert.Equal(t, 2, s.Windows)
-	s, err = Read(Source{Name: "spans.json", Reader: strings.NewReader(lines[0][:len(lines[0])/2] + lines[0] + lines[1])})
+	s, err = Read(replay.Source{Name: "spans.json", Reader: strings.NewReader(lines[0][:len(lines[0])/2] + lines[0] + lines[1])})
 	require.ErrorContains(t, err, "spans.json: line 1: not OTLP JSON: ")
 	assert.Equal(t, 2, s.Windows)
 }

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package summary
+package replay
 
 import (
 	"io"
@@ -43,8 +43,8 @@ func nanoseconds(t time.Time) jvmthread.Time {
 	return jvmthread.Time(t.UnixNano())
 }
 
-// part returns a reader of the batches of a native recording that the span needs; whole if the source has no random access.
-func (s Span) part(source, whole io.Reader) io.Reader {
+// Part returns a reader of the batches of a native recording that the span needs; whole if the source has no random access.
+func (s Span) Part(source, whole io.Reader) io.Reader {
 	file, ok := source.(interface {
 		io.ReaderAt
 		Stat() (fs.FileInfo, error)

@@ -1,0 +1,169 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package replay answers: which windows does a recording contain? It runs the engine over a recording, as a collector would over live events.
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/weft-otel/weft/cmd/weft/internal/units"
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/printable"
+	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/recording/formats"
+)
+
+// MaxReported bounds the problems of a recording that an error lists.
+const MaxReported = 10
+
+// UnpackedOption is the name of Source.MaxUnpacked for users.
+const UnpackedOption = "--max-unpacked"
+
+// Source is an input with traces or a recording.
+type Source struct {
+	Name   string // in errors
+	Path   string // of the file, to find its side files; empty if the source is not a file
+	Span   Span   // part of a recording to read; zero: all of it
+	Reader io.Reader
+	// MaxUnpacked bounds the bytes that are read of a compressed or piped file, decompressed; 0: recording.DefaultMaxUnpacked.
+	MaxUnpacked int64
+}
+
+// Session is a session of a recording.
+type Session struct {
+	recording.Session
+
+	Format  string
+	Symbols *symbols.Table
+	Engine  *engine.Engine
+}
+
+// Sink receives what a recording becomes, one session after the other.
+type Sink interface {
+	Session(s *Session)
+	// Window receives a window of the session. It is valid until Window returns.
+	Window(w *window.Window)
+	// Aggregate receives the sums of an agent in aggregated mode.
+	Aggregate(a *jvmthread.Aggregate)
+	// Close marks the end of the session.
+	Close()
+}
+
+// Play runs the engine over a recording. The error lists the problems of the recording; what can be read of it is in the sink.
+func Play(format *recording.Format, source Source, r io.Reader, sink Sink) error {
+	sym := symbols.New(symbols.DefaultLimits())
+	p := NewPlayer(sym, format.Name, sink)
+	p.name, p.span = source.Name, source.Span
+	options := recording.Options{
+		File: source.Name, Symbols: sym, MaxProblems: MaxReported, MaxUnpacked: source.MaxUnpacked, UnpackedOption: UnpackedOption,
+	}
+	if source.Path != "" {
+		options.Sidecar = formats.Sidecar(source.Path)
+	}
+	decoder := format.New(options, recording.CompleteWaits(p))
+	_, err := io.Copy(decoder, r)
+	err = errors.Join(err, decoder.Close())
+	p.close(window.CutLost)
+	if more := decoder.Stats().Problems; more > MaxReported {
+		p.problems = append(p.problems, fmt.Errorf("and %s", units.Plural(int64(more-MaxReported), "more problem")))
+	}
+	return errors.Join(append(p.problems, err)...)
+}
+
+// Player is the sink of a recording: it turns events into windows.
+type Player struct {
+	sink     Sink
+	symbols  *symbols.Table
+	format   string
+	name     string // of the source
+	session  *Session
+	batch    uint64
+	before   uint64
+	problems []error
+	span     Span
+}
+
+// NewPlayer returns a Player of a recording in a format, whose names the table gets.
+func NewPlayer(sym *symbols.Table, format string, sink Sink) *Player {
+	return &Player{sink: sink, symbols: sym, format: format}
+}
+
+// Session starts a session, after the end of the one before.
+func (p *Player) Session(s *recording.Session) error {
+	p.close(window.CutLost)
+	session := &Session{Session: *s, Format: p.format, Symbols: p.symbols}
+	if session.ID[0] == 0 {
+		session.ID[0] = 1
+	}
+	cfg := engine.DefaultConfig()
+	cfg.Phase = window.Phase(session.ID, cfg.Window) // the windows of thread_span
+	session.Engine = engine.New(cfg, p.symbols)
+	p.session = session
+	p.batch, p.before = 0, 0
+	p.sink.Session(session)
+	return nil
+}
+
+// Batch adds the events of a batch that lie within the span.
+func (p *Player) Batch(b *recording.Batch) error {
+	if p.session == nil {
+		if err := p.Session(&recording.Session{}); err != nil {
+			return err
+		}
+	}
+	for _, th := range b.Threads {
+		p.symbols.SetThread(th)
+	}
+	if !p.span.cut(b) {
+		return nil
+	}
+	if b.Aggregate != nil {
+		p.sink.Aggregate(b.Aggregate)
+		return nil
+	}
+	p.batch++
+	p.before += b.Lost
+	p.session.Engine.Add(ordering.Part{Batch: p.batch, Parts: 1, Watermark: b.Watermark, Before: p.before, Events: b.Events})
+	for i := range b.Events {
+		if b.Events[i].Kind != jvmthread.KindGap {
+			p.before++
+		}
+	}
+	p.session.Engine.Advance(p.sink.Window)
+	return nil
+}
+
+// Problem lists a problem of the recording.
+func (p *Player) Problem(problem recording.Problem) error {
+	if problem.File == p.name { // which the caller adds
+		problem.File = ""
+	}
+	text := strings.TrimSpace(problem.Error())
+	if problem.File == "" && problem.Line > 0 {
+		text = "line " + text[1:]
+	}
+	p.problems = append(p.problems, errors.New(printable.Text(text)))
+	return nil
+}
+
+// End ends the session.
+func (p *Player) End(recording.End) error {
+	p.close(window.CutEnd)
+	return nil
+}
+
+func (p *Player) close(why window.Cut) {
+	if p.session != nil {
+		p.session.Engine.Close(why, p.sink.Window)
+		p.sink.Close()
+		p.session = nil
+	}
+}
