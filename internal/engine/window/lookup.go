@@ -57,15 +57,24 @@ type detail struct {
 
 // Detail returns the details of an interval of the window.
 func (w *Window) Detail(iv jvmthread.Interval) jvmthread.Detail {
-	l := w.lane(iv.Thread)
-	if l == nil || len(l.details) == 0 {
-		return jvmthread.Detail{}
+	if l := w.lane(iv.Thread); l != nil {
+		if d := l.Detail(iv.Seq); d != nil {
+			return *d
+		}
 	}
-	i, ok := slices.BinarySearchFunc(l.details, iv.Seq, func(d detail, seq jvmthread.Seq) int { return cmp.Compare(d.seq, seq) })
+	return jvmthread.Detail{}
+}
+
+// Detail returns the details of an interval of the lane; nil: none.
+func (l *Lane) Detail(seq jvmthread.Seq) *jvmthread.Detail {
+	if len(l.details) == 0 {
+		return nil
+	}
+	i, ok := slices.BinarySearchFunc(l.details, seq, func(d detail, seq jvmthread.Seq) int { return cmp.Compare(d.seq, seq) })
 	if !ok {
-		return jvmthread.Detail{}
+		return nil
 	}
-	return l.details[i].Detail
+	return &l.details[i].Detail
 }
 
 // Target is the span that a link points at: the span of an interval in a window, or of its thread if the interval has no span.
