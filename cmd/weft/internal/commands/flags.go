@@ -78,13 +78,13 @@ func durationFlag(flags *pflag.FlagSet, name, short string, normally time.Durati
 // size is a number of bytes with a unit: 512m, 2g.
 type size int64
 
-var units = []struct {
+var sizes = []struct {
 	letter string
 	bytes  int64
 }{{"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}}
 
 func (s *size) String() string {
-	for _, u := range slices.Backward(units) {
+	for _, u := range slices.Backward(sizes) {
 		if n := int64(*s); n >= u.bytes && n%u.bytes == 0 {
 			return strconv.FormatInt(n/u.bytes, 10) + u.letter
 		}
@@ -100,7 +100,7 @@ func (s *size) Set(text string) error {
 	const most = 1 << 40
 	factor := int64(1)
 	digits := strings.ToLower(text)
-	for _, u := range units {
+	for _, u := range sizes {
 		if rest, found := strings.CutSuffix(digits, u.letter); found {
 			digits, factor = rest, u.bytes
 		}

@@ -99,14 +99,24 @@ func (o *recordOptions) check() error {
 }
 
 func (p *Program) recordJVM(ctx context.Context, word string, o *recordOptions) error {
+	return p.recorded(ctx, word, o, func(jvm *attach.JVM, file *os.File) error {
+		if o.out == "" {
+			o.out = fmt.Sprintf("%s-%s.weft", fileName(jvm), time.Now().Format("20060102-150405"))
+		}
+		if err := copyTo(o.out, file, o.force); err != nil {
+			return err
+		}
+		return p.answer(o)
+	})
+}
+
+// recorded records a JVM and calls use with the recording, which is removed afterwards.
+func (p *Program) recorded(ctx context.Context, word string, o *recordOptions, use func(jvm *attach.JVM, file *os.File) error) error {
 	attaching, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
 	jvm, err := p.find(attaching, word)
 	if err != nil {
 		return err
-	}
-	if o.out == "" {
-		o.out = fmt.Sprintf("%s-%s.weft", fileName(&jvm), time.Now().Format("20060102-150405"))
 	}
 	file, err := attach.CreateRecording(attaching, jvm.PID)
 	if err != nil {
@@ -130,10 +140,7 @@ func (p *Program) recordJVM(ctx context.Context, word string, o *recordOptions) 
 	if err := detach(jvm.PID); err != nil {
 		return err
 	}
-	if err := copyTo(o.out, file.File, o.force); err != nil {
-		return err
-	}
-	return p.answer(o)
+	return use(&jvm, file.File)
 }
 
 // waitFor waits for the end of a recording: after a time, by ctrl-C, or because the JVM ends.
@@ -201,8 +208,16 @@ func lastWord(name string) int {
 	return 0
 }
 
-// copyTo copies a recording to a file, which is complete or not there.
-func copyTo(path string, from *os.File, force bool) (err error) {
+// copyTo copies a recording to a file.
+func copyTo(path string, from *os.File, force bool) error {
+	return createFile(path, force, func(w io.Writer) error {
+		_, err := io.Copy(w, io.NewSectionReader(from, 0, maxRecording+1<<20))
+		return err
+	})
+}
+
+// createFile writes a file, which is complete or not there.
+func createFile(path string, force bool, write func(w io.Writer) error) (err error) {
 	out, err := os.CreateTemp(filepath.Dir(path), ".weft-*")
 	if err != nil {
 		return err
@@ -212,7 +227,7 @@ func copyTo(path string, from *os.File, force bool) (err error) {
 			_ = os.Remove(out.Name())
 		}
 	}()
-	if _, err := io.Copy(out, io.NewSectionReader(from, 0, maxRecording+1<<20)); err != nil {
+	if err := write(out); err != nil {
 		return errors.Join(err, out.Close())
 	}
 	if err := out.Close(); err != nil {
