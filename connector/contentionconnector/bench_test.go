@@ -136,8 +136,10 @@ func later(td ptrace.Traces, number int, before uint64) {
 // BenchmarkEvent measures the complete path of an event from pdata to metrics: parsing, sorting, states, interactions, windows, sums,
 // flushes. One operation is one event.
 func BenchmarkEvent(b *testing.B) {
+	sums := func(c *Config) { c.Sessions.CriticalPath.Mode, c.Exemplars.Enabled = sessions.PathOff, false }
 	for name, change := range map[string]func(*Config){
-		"sums":         func(c *Config) { c.Sessions.CriticalPath.Mode, c.Exemplars.Enabled = sessions.PathOff, false },
+		"sums":         sums,
+		"profiles":     sums, // in addition: the difference is what they cost
 		"exemplars":    func(c *Config) { c.Sessions.CriticalPath.Mode = sessions.PathOff },
 		"criticalPath": nil,
 	} {
@@ -147,7 +149,13 @@ func BenchmarkEvent(b *testing.B) {
 			if change != nil {
 				change(cfg)
 			}
-			c := benchConnector(b, NewFactory(), connectortest.NewNopSettings(metadata.Type), cfg)
+			f, set := NewFactory(), connectortest.NewNopSettings(metadata.Type)
+			c := benchConnector(b, f, set, cfg, func() {
+				if name == "profiles" {
+					_, err := f.CreateTracesToProfiles(b.Context(), set, cfg, consumertest.NewNop())
+					require.NoError(b, err)
+				}
+			})
 			batches, events := benchCarriers()
 			report, before := cpu(b), uint64(0)
 			b.ReportAllocs()
@@ -182,10 +190,12 @@ func cpu(b *testing.B) (report func()) {
 	return func() { b.ReportMetric(float64(spent()-before)/float64(b.N), "cpu-ns/op") }
 }
 
-func benchConnector(b *testing.B, f connector.Factory, set connector.Settings, cfg any) connector.Traces {
+// benchConnector starts a connector, after creating other sides of it.
+func benchConnector(b *testing.B, f connector.Factory, set connector.Settings, cfg any, others func()) connector.Traces {
 	b.Helper()
 	c, err := f.CreateTracesToMetrics(b.Context(), set, cfg, consumertest.NewNop())
 	require.NoError(b, err)
+	others()
 	require.NoError(b, c.Start(b.Context(), componenttest.NewNopHost()))
 	return c
 }
@@ -194,7 +204,7 @@ func benchConnector(b *testing.B, f connector.Factory, set connector.Settings, c
 func BenchmarkSpanMetrics(b *testing.B) {
 	td := benchSpans()
 	f := spanmetricsconnector.NewFactory()
-	c := benchConnector(b, f, connectortest.NewNopSettings(f.Type()), f.CreateDefaultConfig())
+	c := benchConnector(b, f, connectortest.NewNopSettings(f.Type()), f.CreateDefaultConfig(), func() {})
 	n := td.SpanCount()
 	b.ReportAllocs()
 	report := cpu(b)

@@ -27,6 +27,7 @@ type Config struct {
 	Temporality Temporality     `mapstructure:"aggregation_temporality"`
 	Histogram   HistogramConfig `mapstructure:"histogram"`
 	Exemplars   ExemplarConfig  `mapstructure:"exemplars"`
+	Profiles    ProfileConfig   `mapstructure:"profiles"`
 
 	// CallSites separates waits by the waiting method.
 	CallSites bool `mapstructure:"call_sites"`
@@ -112,7 +113,7 @@ func createDefaultConfig() component.Config {
 			}}),
 			Exponential: configoptional.Default(ExponentialConfig{MaxSize: 160}),
 		},
-		Exemplars:  ExemplarConfig{Enabled: true, MaxPerDataPoint: 4},
+		Exemplars: ExemplarConfig{Enabled: true, MaxPerDataPoint: 4}, Profiles: defaultProfiles(),
 		StuckAfter: 30 * time.Second, MaxSeries: 2000, MaxSeriesTotal: 100_000, SeriesExpiration: 10 * time.Minute,
 	}
 }

@@ -11,8 +11,10 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/connector"
 	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/consumer/xconsumer"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -21,13 +23,14 @@ import (
 	"github.com/weft-otel/weft/connector/contentionconnector/internal/metadata"
 	"github.com/weft-otel/weft/extension/threadengineextension"
 	"github.com/weft-otel/weft/internal/engine/contention"
+	"github.com/weft-otel/weft/internal/engine/profile"
 	"github.com/weft-otel/weft/internal/engine/requests"
 	"github.com/weft-otel/weft/internal/printable/logs"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
-// side is the connector in one pair of pipelines. Both sides receive the same data; only the first one consumes it.
+// side is the connector in one pair of pipelines. All sides receive the same data; only the first one consumes it.
 type side struct {
 	*accountant
 
@@ -51,8 +54,8 @@ func (s *side) Start(ctx context.Context, host component.Host) (err error) {
 	return err
 }
 
-// Shutdown flushes both sides when the first one stops: the collector stops senders first, so that the consumers of both sides still run and
-// no more data arrives.
+// Shutdown flushes all sides when the first one stops: the collector stops senders first, so that the consumers of all sides still run and no
+// more data arrives.
 func (s *side) Shutdown(ctx context.Context) error {
 	s.forget()
 	s.stopping.Do(func() { s.shutdown(ctx) })
@@ -65,9 +68,11 @@ type accountant struct {
 	cfg       *Config
 	logger    *zap.Logger
 	telemetry *metadata.TelemetryBuilder
-	metrics   consumer.Metrics // nil if not part of a metrics pipeline
-	logs      consumer.Logs    // nil if not part of a logs pipeline
+	metrics   consumer.Metrics   // nil if not part of a metrics pipeline
+	logs      consumer.Logs      // nil if not part of a logs pipeline
+	profiles  xconsumer.Profiles // nil if not part of a profiles pipeline
 	accounts  contention.Config
+	stacks    profile.Config
 	writer    threadpdata.MetricWriter
 	sessions  *sessions.Member // once started
 
@@ -76,12 +81,8 @@ type accountant struct {
 	wg                 sync.WaitGroup
 }
 
-// output is a batch of metrics or log records of a session.
-type output struct {
-	metrics pmetric.Metrics
-	logs    plog.Logs
-	isLogs  bool
-}
+// output is data of one signal of a session, and the function that sends it.
+type output func(ctx context.Context)
 
 func newAccountant(cfg *Config, set connector.Settings) (*accountant, error) {
 	tb, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
@@ -97,6 +98,7 @@ func newAccountant(cfg *Config, set connector.Settings) (*accountant, error) {
 		},
 		writer: threadpdata.MetricWriter{Delta: cfg.Temporality == Delta, Bounds: bounds},
 	}
+	a.stacks = cfg.Profiles.config(a.accounts.Budget)
 	if cfg.Exemplars.Enabled {
 		a.accounts.Exemplars = cfg.Exemplars.MaxPerDataPoint
 	}
@@ -126,7 +128,10 @@ func (a *accountant) start(ctx context.Context, host component.Host) error {
 	running, cancel := context.WithCancel(context.Background())
 	a.stop = cancel
 	if a.metrics != nil {
-		a.wg.Go(func() { a.flushes(running) })
+		a.wg.Go(func() { a.flushes(running, a.cfg.FlushInterval, func(s *session) { s.flush(time.Now(), true) }) })
+	}
+	if a.profiles != nil {
+		a.wg.Go(func() { a.flushes(running, a.cfg.Profiles.Interval, func(s *session) { s.flushProfiles(time.Now()) }) })
 	}
 	return nil
 }
@@ -150,30 +155,38 @@ func (a *accountant) shutdown(ctx context.Context) {
 	a.telemetry.Shutdown()
 }
 
-// flushes sends the metrics of all sessions at each interval until ctx is done.
-func (a *accountant) flushes(ctx context.Context) {
-	ticker := time.NewTicker(a.cfg.FlushInterval)
+// flushes flushes all sessions at each interval until ctx is done.
+func (a *accountant) flushes(ctx context.Context, interval time.Duration, flush func(*session)) {
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C: // its time may be long past if the next consumer is slow
-			a.sessions.Each(ctx, func(f sessions.Follower) { f.(*session).flush(time.Now(), true) })
+			a.sessions.Each(ctx, func(f sessions.Follower) { flush(f.(*session)) })
 		}
 	}
 }
 
-// send sends metrics and log records to the next consumers.
-func (a *accountant) send(ctx context.Context, out []output) {
-	for _, o := range out {
-		if o.isLogs {
-			a.telemetry.ConnectorContentionRecords.Add(ctx, int64(o.logs.LogRecordCount()))
-			a.sent(ctx, "logs", a.logs.ConsumeLogs(ctx, o.logs))
-			continue
-		}
-		a.telemetry.ConnectorContentionPoints.Add(ctx, int64(o.metrics.DataPointCount()))
-		a.sent(ctx, "metrics", a.metrics.ConsumeMetrics(ctx, o.metrics))
+func (a *accountant) sendMetrics(md pmetric.Metrics) output {
+	return func(ctx context.Context) {
+		a.telemetry.ConnectorContentionPoints.Add(ctx, int64(md.DataPointCount()))
+		a.sent(ctx, "metrics", a.metrics.ConsumeMetrics(ctx, md))
+	}
+}
+
+func (a *accountant) sendLogs(ld plog.Logs) output {
+	return func(ctx context.Context) {
+		a.telemetry.ConnectorContentionRecords.Add(ctx, int64(ld.LogRecordCount()))
+		a.sent(ctx, "logs", a.logs.ConsumeLogs(ctx, ld))
+	}
+}
+
+func (a *accountant) sendProfiles(pd pprofile.Profiles) output {
+	return func(ctx context.Context) {
+		a.telemetry.ConnectorContentionSamples.Add(ctx, int64(pd.SampleCount()))
+		a.sent(ctx, "profiles", a.profiles.ConsumeProfiles(ctx, pd))
 	}
 }
 

@@ -26,6 +26,7 @@ type session struct {
 	*accountant
 
 	account *contention.Account
+	stacks  *stacks // nil: no profiles
 	emitter *threadpdata.Emitter
 	open    map[jvmthread.Cycle]deadlock.Found // reported deadlocks that have not ended
 	lost    map[jvmthread.ClassID]int          // number of reported lost notifies
@@ -39,7 +40,7 @@ const maxLostRecords = 10
 
 func (a *accountant) follow(s *sessions.Session) sessions.Follower {
 	return &session{
-		Session: s, accountant: a, account: contention.New(&a.accounts, s.Symbols, s.Engine.Waits(), time.Now()),
+		Session: s, accountant: a, stacks: a.newStacks(s), account: contention.New(&a.accounts, s.Symbols, s.Engine.Waits(), time.Now()),
 		emitter: threadpdata.NewEmitter(s.ID, s.Symbols, s.Engine.Waits()),
 		open:    make(map[jvmthread.Cycle]deadlock.Found), lost: make(map[jvmthread.ClassID]int), records: plog.NewLogs(),
 	}
@@ -57,6 +58,9 @@ func (s *session) Window(w *window.Window) {
 	}
 	if s.metrics != nil {
 		s.account.Window(w, s.Engine.Timeline())
+	}
+	if s.stacks != nil {
+		s.stacks.account.Window(w, s.Engine.Timeline())
 	}
 	if hints {
 		s.reportHints(w)
@@ -81,6 +85,9 @@ func (s *session) reportHints(w *window.Window) {
 func (s *session) Aggregate(a *jvmthread.Aggregate) {
 	if s.metrics != nil {
 		s.account.Aggregate(a)
+	}
+	if s.stacks != nil {
+		s.stacks.account.Aggregate(a)
 	}
 }
 
@@ -138,6 +145,10 @@ func (s *session) Closed(why window.Cut) {
 		s.account.Close(s.Engine.Timeline(), s.Engine.Now())
 		s.flush(time.Now(), shutdown)
 	}
+	if s.stacks != nil {
+		s.stacks.account.Close(s.Engine.Timeline(), s.Engine.Now())
+		s.flushProfiles(time.Now())
+	}
 	s.account.Release()
 }
 
@@ -153,7 +164,7 @@ func (s *session) flush(now time.Time, alive bool) {
 		e = nil
 	}
 	s.account.Flush(e, now, s.writer.Delta, func(st *contention.Statement) { s.writer.Write(st, s.emitter, sm.Metrics()) })
-	s.out = append(s.out, output{metrics: md})
+	s.out = append(s.out, s.sendMetrics(md))
 }
 
 // record appends a log record.
@@ -174,11 +185,15 @@ func (s *session) Take() sessions.Delivery {
 	out := s.out
 	s.out = nil
 	if s.records.ResourceLogs().Len() > 0 {
-		out = append(out, output{logs: s.records, isLogs: true})
+		out = append(out, s.sendLogs(s.records))
 		s.records = plog.NewLogs()
 	}
 	if len(out) == 0 {
 		return nil
 	}
-	return func(ctx context.Context) { s.send(ctx, out) }
+	return func(ctx context.Context) {
+		for _, send := range out {
+			send(ctx)
+		}
+	}
 }

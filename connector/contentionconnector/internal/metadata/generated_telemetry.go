@@ -37,6 +37,7 @@ type TelemetryBuilder struct {
 	ConnectorContentionPoints           metric.Int64Counter
 	ConnectorContentionRecords          metric.Int64Counter
 	ConnectorContentionRefused          metric.Int64Counter
+	ConnectorContentionSamples          metric.Int64Counter
 	ConnectorContentionSeries           metric.Int64ObservableGauge
 	ConnectorContentionSessions         metric.Int64UpDownCounter
 	ConnectorContentionWindows          metric.Int64Counter
@@ -148,6 +149,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_connector_contention_refused",
 		metric.WithDescription("Flushes that the next consumer rejected, by signal. The next flush repeats cumulative sums; everything else is lost - configure a sending queue in the exporters. [Alpha]"),
 		metric.WithUnit("{flush}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ConnectorContentionSamples, err = builder.meter.Int64Counter(
+		"otelcol_connector_contention_samples",
+		metric.WithDescription("Samples of profiles emitted. [Alpha]"),
+		metric.WithUnit("{sample}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ConnectorContentionSeries, err = builder.meter.Int64ObservableGauge(

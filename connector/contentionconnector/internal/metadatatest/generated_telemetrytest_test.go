@@ -33,6 +33,7 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ConnectorContentionPoints.Add(context.Background(), 1)
 	tb.ConnectorContentionRecords.Add(context.Background(), 1)
 	tb.ConnectorContentionRefused.Add(context.Background(), 1)
+	tb.ConnectorContentionSamples.Add(context.Background(), 1)
 	tb.ConnectorContentionSessions.Add(context.Background(), 1)
 	tb.ConnectorContentionWindows.Add(context.Background(), 1)
 	AssertEqualConnectorContentionAnomalies(t, testTel,
@@ -60,6 +61,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualConnectorContentionRefused(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualConnectorContentionSamples(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualConnectorContentionSeries(t, testTel,
