@@ -33,6 +33,7 @@ exit code is then 1.`
 
 const summaryExample = `  weft summary spans.json
   jcmd PID JFR.start duration=60s filename=shop.jfr settings=profile; weft summary shop.jfr
+  weft summary now.weft --against release-41.weft     what got worse, and what got better
   weft summary --format json spans.json | jq '.headline, .locks[0]'`
 
 // tuneForReading adapts Go's runtime to a program that reads a recording from its start to its end, unless the user has set GOMAXPROCS or GOGC.
@@ -53,6 +54,8 @@ type summaryOptions struct {
 	format   format
 	span     replay.Span
 	unpacked int64 // bytes
+	against  string
+	requests [2]uint64 // before and now; 0: not given
 }
 
 func (p *Program) summary() *cobra.Command {
@@ -66,6 +69,8 @@ func (p *Program) summary() *cobra.Command {
 	shown := formatFlag(flags, "tables for people, or all data for programs, with durations in\nnanoseconds")
 	flags.Var((*instant)(&o.span.From), "from", "of recordings, only use events at or after this time\n(2026-11-21T16:50:00Z)")
 	flags.Var((*instant)(&o.span.To), "to", "of recordings, only use events before this time")
+	flags.StringVar(&o.against, "against", "", "compare the recording with this one, by what threads waited for and where")
+	requests := flags.String("requests", "", "with --against, the number of requests before and now, such as 1000,1200:\ncompare the time per request, not per second")
 	unpacked := flags.Int("max-unpacked", recording.DefaultMaxUnpacked>>30, "read at most this many gibibytes of a compressed file, decompressed")
 	cmd.RunE = func(_ *cobra.Command, files []string) error {
 		const most = 1 << 20 // a pebibyte
@@ -78,7 +83,13 @@ func (p *Program) summary() *cobra.Command {
 			return usagef("--from %s must be before --to %s", o.span.From.Format(time.RFC3339Nano), o.span.To.Format(time.RFC3339Nano))
 		}
 		o.unpacked = int64(*unpacked) << 30
+		if err := o.checkAgainst(*requests, files); err != nil {
+			return err
+		}
 		tuneForReading()
+		if o.against != "" {
+			return p.compare(files[0], &o)
+		}
 		return p.summarize(files, &o)
 	}
 	return cmd

@@ -32,34 +32,51 @@ const (
 )
 
 // Read reads a recording to its end, and sums up its sessions in one profile. The error lists what cannot be read; the profile contains the rest.
+// It is nil if that is nothing.
 func Read(source replay.Source, req Request) (*stackprofile.Profile, error) {
-	c := &collector{family: req.Family, profile: stackprofile.Profile{Family: req.Family}, start: math.MaxInt64, end: math.MinInt64}
-	c.config = profile.Config{
-		Waiters: req.Family != profile.Mutex, Uncontended: req.Family == profile.OffCPU, Holders: req.Family == profile.Mutex, Idle: req.Idle, Links: links, MaxSamples: maxSamples,
-		Budget: &contention.Budget{Limit: math.MaxInt64},
+	p := &stackprofile.Profile{Family: req.Family}
+	c := newCollector(profile.Config{
+		Waiters: req.Family != profile.Mutex, Uncontended: req.Family == profile.OffCPU, Holders: req.Family == profile.Mutex, Idle: req.Idle, Links: links,
+		MaxSamples: maxSamples, Budget: &contention.Budget{Limit: math.MaxInt64},
+	}, func(c *collector, f profile.Family, samples []profile.Sample) {
+		if f == req.Family {
+			resolver := stackprofile.Resolver{Account: c.account, Symbols: c.session.Symbols}
+			p.Append(resolver.Resolve(f, samples, time.Time{}, 0))
+		}
+	})
+	err := c.read(source)
+	switch {
+	case c.start <= c.end:
+		p.Start, p.Duration = time.Unix(0, int64(c.start)), c.end.Sub(c.start)
+	case err != nil:
+		return nil, err
 	}
-	format, r, free, err := open(&source)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", printable.Text(source.Name), err)
-	}
-	defer free()
-	if err = replay.Play(&format, source, r, c); err != nil {
-		err = fmt.Errorf("%s: %w", printable.Text(source.Name), err)
-	}
-	if c.start <= c.end {
-		c.profile.Start, c.profile.Duration = time.Unix(0, int64(c.start)), c.end.Sub(c.start)
-	}
-	return &c.profile, err
+	return p, err
 }
 
 // collector adds up the sessions of a recording.
 type collector struct {
 	config     profile.Config
-	family     profile.Family
-	profile    stackprofile.Profile
+	report     func(c *collector, f profile.Family, samples []profile.Sample) // of a session
 	start, end jvmthread.Time
 	session    *replay.Session
 	account    *profile.Account
+}
+
+func newCollector(config profile.Config, report func(*collector, profile.Family, []profile.Sample)) *collector {
+	return &collector{config: config, report: report, start: math.MaxInt64, end: math.MinInt64}
+}
+
+func (c *collector) read(source replay.Source) error {
+	format, r, free, err := open(&source)
+	if err == nil {
+		defer free()
+		err = replay.Play(&format, source, r, c)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", printable.Text(source.Name), err)
+	}
+	return nil
 }
 
 // Session implements [replay.Sink].
@@ -84,10 +101,5 @@ func (c *collector) Aggregate(a *jvmthread.Aggregate) {
 func (c *collector) Close() {
 	e := c.session.Engine
 	c.account.Close(e.Timeline(), e.Now())
-	resolver := stackprofile.Resolver{Account: c.account, Symbols: c.session.Symbols}
-	c.account.Flush(func(f profile.Family, samples []profile.Sample) {
-		if f == c.family {
-			c.profile.Append(resolver.Resolve(f, samples, time.Time{}, 0))
-		}
-	})
+	c.account.Flush(func(f profile.Family, samples []profile.Sample) { c.report(c, f, samples) })
 }
