@@ -72,11 +72,18 @@ func (v *View) snapshot(r *http.Request) (*store.Snapshot, *Problem) {
 // answer answers a query about a session.
 func (v *View) answer(w http.ResponseWriter, r *http.Request, a answer) *Problem {
 	sn, p := v.snapshot(r)
-	if p != nil || unchanged(w, r, v.versionTag(sn)) {
+	if p != nil {
 		return p
 	}
 	values := r.URL.Query()
-	key := sn.ID.String() + v.versionTag(sn) + r.PathValue("what") + "?" + values.Encode()
+	tag := v.versionTag(sn)
+	if before := v.baseline(values); before != nil {
+		tag = v.versionTag(sn, before)
+	}
+	if unchanged(w, r, tag) {
+		return nil
+	}
+	key := sn.ID.String() + tag + r.PathValue("what") + "?" + values.Encode()
 	body, p := v.flights.do(r.Context(), key, func(ctx context.Context) ([]byte, *Problem) {
 		gates := []chan struct{}{v.busy}
 		if a.isHeavy(values) {
@@ -135,9 +142,13 @@ func (v *View) enter(ctx context.Context, gates ...chan struct{}) (done func(), 
 	return func() { leave(gates) }, nil
 }
 
-// versionTag changes with the session, also when it was discarded and came back, since it then begins later.
-func (v *View) versionTag(sn *store.Snapshot) string {
-	return fmt.Sprintf(`"%s-%x-%d"`, v.tag, uint64(sn.Origin), sn.Version)
+// versionTag changes with the sessions, also when one was discarded and came back, since it then begins later.
+func (v *View) versionTag(sessions ...*store.Snapshot) string {
+	tag := `"` + v.tag
+	for _, sn := range sessions {
+		tag += fmt.Sprintf("-%x-%d", uint64(sn.Origin), sn.Version)
+	}
+	return tag + `"`
 }
 
 func contentTag(body []byte) string {

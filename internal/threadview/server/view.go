@@ -108,6 +108,7 @@ func answers() map[string]answer {
 		"incidents":    {make: (*query).incidents},
 		"classes":      {make: (*query).classes, heavy: "savings", rows: "Classes"},
 		"callers":      {make: (*query).callers, rows: "Callers"},
+		"compare":      {make: (*query).compare, heavy: always, rows: "Changes"},
 		"path":         {make: (*query).path, heavy: always, rows: "Segments"},
 		"locks":        {make: (*query).locks, heavy: always, rows: "Locks"},
 		"locklanes":    {make: (*query).lockLanes, heavy: always},

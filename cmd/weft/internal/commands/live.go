@@ -16,7 +16,7 @@ import (
 
 	"github.com/weft-otel/weft/agent/attach"
 	"github.com/weft-otel/weft/cmd/weft/internal/local"
-	"github.com/weft-otel/weft/cmd/weft/internal/page"
+	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/printable"
 )
 

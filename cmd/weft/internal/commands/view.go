@@ -17,7 +17,7 @@ import (
 
 	"github.com/weft-otel/weft/cmd/weft/internal/browser"
 	"github.com/weft-otel/weft/cmd/weft/internal/local"
-	"github.com/weft-otel/weft/cmd/weft/internal/page"
+	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/recording"
 )

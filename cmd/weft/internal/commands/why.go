@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weft-otel/weft/cmd/weft/internal/local"
-	"github.com/weft-otel/weft/cmd/weft/internal/page"
-	"github.com/weft-otel/weft/cmd/weft/internal/why"
+	"github.com/weft-otel/weft/internal/page"
+	"github.com/weft-otel/weft/internal/why"
 	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/viewapi"

@@ -15,7 +15,7 @@ import (
 
 	"github.com/weft-otel/weft/cmd/weft/internal/convert"
 	"github.com/weft-otel/weft/cmd/weft/internal/local"
-	"github.com/weft-otel/weft/cmd/weft/internal/page"
+	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/native"

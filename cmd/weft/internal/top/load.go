@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/weft-otel/weft/cmd/weft/internal/page"
+	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 

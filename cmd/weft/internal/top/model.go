@@ -11,7 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/weft-otel/weft/cmd/weft/internal/page"
+	"github.com/weft-otel/weft/internal/page"
 )
 
 // patience is how long the requests of one refresh may take. The page itself refuses requests after 20 s.

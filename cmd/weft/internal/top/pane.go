@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/weft-otel/weft/cmd/weft/internal/page"
+	"github.com/weft-otel/weft/internal/page"
 )
 
 // pane is a text over the table: details, or help.

@@ -16,7 +16,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/weft-otel/weft/cmd/weft/internal/page"
+	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/cmd/weft/internal/units"
 )
 

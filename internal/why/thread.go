@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/weft-otel/weft/cmd/weft/internal/page"
+	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/viewapi"
 )

@@ -1,7 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package page answers: what does the page know? It is a client of its API (docs/page-api.md), for commands that show the same on a terminal.
+// Package page answers: what does the page know? It is a client of its API (docs/page-api.md), for commands and assistants that show the same
+// as text.
 package page
 
 import (
@@ -95,6 +96,16 @@ func (c *Client) Threads(ctx context.Context, id string, q Query) (viewapi.Threa
 // Incidents returns the episodes of contention.
 func (c *Client) Incidents(ctx context.Context, id string, q Query) (viewapi.Incidents, error) {
 	return of[viewapi.Incidents](ctx, c, id, "incidents", q)
+}
+
+// Path returns the critical path of a thread.
+func (c *Client) Path(ctx context.Context, id string, q Query) (viewapi.Path, error) {
+	return of[viewapi.Path](ctx, c, id, "path", q)
+}
+
+// Compare returns what changed between two ranges.
+func (c *Client) Compare(ctx context.Context, id string, q Query) (viewapi.Comparison, error) {
+	return of[viewapi.Comparison](ctx, c, id, "compare", q)
 }
 
 // Interval returns the interval of a thread at a time.
