@@ -113,6 +113,11 @@ func (c *Client) Interval(ctx context.Context, id string, thread uint64, at int6
 	return of[viewapi.Interval](ctx, c, id, "interval", Query{"thread": {strconv.FormatUint(thread, 10)}, "at": {strconv.FormatInt(at, 10)}})
 }
 
+// Span returns what a span ID stands for.
+func (c *Client) Span(ctx context.Context, id, span string) (viewapi.SpanPlaces, error) {
+	return of[viewapi.SpanPlaces](ctx, c, id, "span", Query{"id": {span}})
+}
+
 // Stack returns a stack.
 func (c *Client) Stack(ctx context.Context, id string, stack uint32) (viewapi.Stack, error) {
 	return of[viewapi.Stack](ctx, c, id, "stack", Query{"id": {strconv.FormatUint(uint64(stack), 10)}})

@@ -32,6 +32,26 @@ func SpanID(s jvmthread.SessionID, start jvmthread.Time, ref jvmthread.IntervalR
 	return spanID(windowHash(s, start), ref)
 }
 
+// Window computes the IDs of the spans of one window.
+type Window uint64
+
+// WindowOf returns the window of a session that starts at the given time.
+func WindowOf(s jvmthread.SessionID, start jvmthread.Time) Window {
+	return Window(windowHash(s, start))
+}
+
+// SpanID is that of SpanID in the window.
+func (w Window) SpanID(ref jvmthread.IntervalRef) pcommon.SpanID { return spanID(uint64(w), ref) }
+
+// RequestWaitID is the ID of the span of a wait in the trace of the request that waited.
+func RequestWaitID(s jvmthread.SessionID, ref jvmthread.IntervalRef) pcommon.SpanID {
+	return asSpanID(requestWaitID(s, ref))
+}
+
+func requestWaitID(s jvmthread.SessionID, ref jvmthread.IntervalRef) uint64 {
+	return hash(sessionHash(s), uint64(ref.Thread), uint64(ref.Seq), 5)
+}
+
 // DeadlockID is the ID of a deadlock, unique across sessions.
 func DeadlockID(s jvmthread.SessionID, c jvmthread.Cycle) string {
 	return fmt.Sprintf("%016x", hash(sessionHash(s), 4, uint64(c)))

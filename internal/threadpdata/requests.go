@@ -47,7 +47,7 @@ func (e *Emitter) child(s ptrace.Span, of jvmthread.SpanContext, id uint64, star
 
 // requestWaitID is the ID of the span of a wait in the trace of its request.
 func (e *Emitter) requestWaitID(iv *jvmthread.Interval) uint64 {
-	return hash(sessionHash(e.session), uint64(iv.Thread), uint64(iv.Seq), 5)
+	return requestWaitID(e.session, jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq})
 }
 
 // requestHoldID is the ID of the span of a hold in the trace of its request.

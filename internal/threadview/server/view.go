@@ -103,6 +103,7 @@ func answers() map[string]answer {
 		"minimap":      {make: (*query).minimap},
 		"interactions": {make: (*query).arrows},
 		"interval":     {make: (*query).interval},
+		"span":         {make: (*query).spanPlaces, heavy: always},
 		"stack":        {make: (*query).stack},
 		"answer":       {make: (*query).answer},
 		"incidents":    {make: (*query).incidents},

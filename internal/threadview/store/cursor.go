@@ -100,6 +100,11 @@ func (c *Cursor) Next() bool {
 // Interval returns the current interval.
 func (c *Cursor) Interval() Interval { return c.block.interval(c.lane, c.at, c.Start) }
 
+// Seq is the number of the interval within its thread.
+func (c *Cursor) Seq() jvmthread.Seq {
+	return c.lane.seq + jvmthread.Seq(c.at) - jvmthread.Seq(c.lane.first)
+}
+
 // Thread is the index of the thread.
 func (c *Cursor) Thread() int { return c.thread }
 

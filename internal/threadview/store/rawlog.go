@@ -24,6 +24,7 @@ type rawLog struct {
 	events      int
 	ownerStacks bool // there are events of this kind
 	calls       bool // there are events for Snapshot.Calls
+	contexts    bool // there are events for Snapshot.Contexts
 }
 
 // newCodec returns what compresses and decompresses batches. Both may be used concurrently.
@@ -104,6 +105,7 @@ func (r *rawBuffer) take(until jvmthread.Time, enc *zstd.Encoder, plain *[]byte)
 		sections = append(sections, wire.Section{Thread: cmp.Or(s.Events[0].Thread, allThreads), Events: s.Events[:n]})
 		out.ownerStacks = out.ownerStacks || slices.ContainsFunc(s.Events[:n], func(ev jvmthread.Event) bool { return ev.Kind == jvmthread.KindOwnerStack })
 		out.calls = out.calls || slices.ContainsFunc(s.Events[:n], func(ev jvmthread.Event) bool { return isCall[ev.Kind] })
+		out.contexts = out.contexts || slices.ContainsFunc(s.Events[:n], func(ev jvmthread.Event) bool { return isContext(ev.Kind) })
 		out.events += n
 	}
 	if out.events == 0 {
@@ -187,6 +189,23 @@ func (sn *Snapshot) Calls(from, to jvmthread.Time, yield func(ev *jvmthread.Even
 		return true
 	})
 	return until
+}
+
+func isContext(k jvmthread.Kind) bool {
+	return k == jvmthread.KindContext || k == jvmthread.KindRequestEnd
+}
+
+// Contexts yields the events that say which span of the application was current on a thread, in each window that overlaps [from, to). The event
+// is valid until yield returns.
+func (sn *Snapshot) Contexts(from, to jvmthread.Time, yield func(ev *jvmthread.Event)) error {
+	return sn.replay(from, to, func(b *Block) bool { return b.raw.contexts }, func(_ *Block, events []jvmthread.Event) bool {
+		for i := range events {
+			if ev := &events[i]; isContext(ev.Kind) {
+				yield(ev)
+			}
+		}
+		return true
+	})
 }
 
 func (sn *Snapshot) replay(from, to jvmthread.Time, wanted func(*Block) bool, yield func(b *Block, events []jvmthread.Event) bool) error {
