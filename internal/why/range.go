@@ -45,21 +45,30 @@ func ParseTime(text string, origin time.Time) (int64, error) {
 	return int64(d), nil
 }
 
+// Moment returns a time in nanoseconds since the start of a session. The text is as of ParseTime, or an offset from the end of the known history,
+// such as -30s.
+func Moment(s *viewapi.Session, text string) (int64, error) {
+	if d, err := time.ParseDuration(text); err == nil && strings.HasPrefix(text, "-") {
+		return max(s.To+int64(d), 0), nil
+	}
+	origin, err := Origin(s)
+	if err != nil {
+		return 0, err
+	}
+	return ParseTime(text, origin)
+}
+
 // Range returns the part of a recording between two times, each of which may be empty. It is limited to the history that is known and kept,
 // since a thread spends no known time outside it.
 func Range(s *viewapi.Session, from, to string) (begin, end int64, err error) {
-	origin, err := Origin(s)
-	if err != nil {
-		return 0, 0, err
-	}
 	begin, end = s.From, s.To
 	if from != "" {
-		if begin, err = ParseTime(from, origin); err != nil {
+		if begin, err = Moment(s, from); err != nil {
 			return 0, 0, fmt.Errorf("from: %w", err)
 		}
 	}
 	if to != "" {
-		if end, err = ParseTime(to, origin); err != nil {
+		if end, err = Moment(s, to); err != nil {
 			return 0, 0, fmt.Errorf("to: %w", err)
 		}
 	}

@@ -242,7 +242,9 @@ func TestRange(t *testing.T) {
 		{from: "1h", err: "from 3600s to 10s: want a time to that is later than from"},
 		{from: "1s", to: "1.5s", err: "from 1s to 1.5s: no data; the history is kept from 2s to 10s"},
 		{from: "x", err: `from: time "x": want an offset from the start of the recording, such as 12.5s, or a time such as 2026-03-04T10:30:00Z`},
-		{to: "-1s", err: `to: time "-1s": before the start of the recording; want an offset from that, such as 12.5s`},
+		{from: "-5s", to: "-1.5s", begin: 5_000_000_000, end: 8_500_000_000},
+		{from: "-1h", begin: 2_000_000_000, end: 10_000_000_000},
+		{to: "-1h", err: "from 2s to 0s: want a time to that is later than from"},
 	} {
 		begin, end, err := Range(s, test.from, test.to)
 		if test.err != "" {
@@ -252,6 +254,6 @@ func TestRange(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, []int64{test.begin, test.end}, []int64{begin, end})
 	}
-	_, _, err := Range(&viewapi.Session{Origin: "soon"}, "", "")
+	_, _, err := Range(&viewapi.Session{Origin: "soon"}, "1s", "")
 	require.ErrorContains(t, err, `"soon"`)
 }

@@ -16,17 +16,18 @@ import (
 
 	"github.com/weft-otel/weft/cmd/weft/internal/local"
 	"github.com/weft-otel/weft/internal/page"
-	"github.com/weft-otel/weft/internal/why"
 	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/viewapi"
+	"github.com/weft-otel/weft/internal/why"
 )
 
 const whyLong = `Prints why a thread took so long, in words: what it did and, while it was stopped, what the threads did
 that it waited for. The times of the steps add up to the whole time.
 
 Without --thread, it explains the thread that waited longest for others. Times are offsets from the
-start of the recording, such as 12.5s, or times such as 2026-11-21T16:50:00Z.
+start of the recording, such as 12.5s, from its end, such as -30s, or times such as
+2026-11-21T16:50:00Z.
 
 FILE is a recording, as of weft view. If it contains several JVMs, --session chooses one.`
 
