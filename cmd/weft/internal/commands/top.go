@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/cmd/weft/internal/top"
+	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"github.com/weft-otel/weft/cmd/weft/internal/convert"
 	"github.com/weft-otel/weft/cmd/weft/internal/local"
-	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/native"
 	"github.com/weft-otel/weft/internal/threadtest"

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/cmd/weft/internal/units"
+	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/viewapi"
 	"github.com/weft-otel/weft/internal/wording"
 )

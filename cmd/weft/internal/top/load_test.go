@@ -20,11 +20,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/threadtest"
 	"github.com/weft-otel/weft/internal/threadview/server"
 	"github.com/weft-otel/weft/internal/threadview/store"

@@ -16,8 +16,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/cmd/weft/internal/units"
+	"github.com/weft-otel/weft/internal/page"
 )
 
 // Options configure the screen.
