@@ -278,6 +278,10 @@ func TestAuthentication(t *testing.T) {
 		status, _ = get(t, e.url()+path, "Authorization", "please")
 		assert.Equal(t, http.StatusOK, status, path)
 	}
+	status, _ := get(t, e.url()+"mcp")
+	assert.Equal(t, http.StatusUnauthorized, status, "assistants")
+	status, _ = get(t, e.url()+"mcp", "Authorization", "please")
+	assert.Equal(t, http.StatusMethodNotAllowed, status, "they do not GET")
 }
 
 // A body of nine bytes may request a window of 512 MiB.

@@ -32,13 +32,28 @@ func New(base string, transport http.RoundTripper) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("address of the page: %w", err)
 	}
+	if u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("address of the page %q: want one such as http://localhost:8090/", u.Redacted())
+	}
 	return &Client{base: u, http: http.Client{Transport: transport}}, nil
 }
 
-// Of returns a client of a handler in this process.
-func Of(handler http.Handler) *Client {
-	return &Client{base: &url.URL{Scheme: "http", Host: "localhost", Path: "/"}, http: http.Client{Transport: inProcess{handler}}}
+// Of returns a client of a handler in this process, which serves the page at /.
+func Of(handler http.Handler) *Client { return At(handler, "/") }
+
+// At returns a client of a handler in this process, which serves the page at a path such as /weft/.
+func At(handler http.Handler, path string) *Client {
+	return &Client{base: &url.URL{Scheme: "http", Host: "localhost", Path: path}, http: http.Client{Transport: inProcess{handler}}}
 }
+
+// Refused is an answer of the page that it cannot answer.
+type Refused struct {
+	Path      string
+	Message   string // the problem, and a valid value
+	Parameter string // that is wrong; empty: none
+}
+
+func (r *Refused) Error() string { return r.Path + ": " + r.Message }
 
 // Query is the parameters of a request.
 type Query = url.Values
@@ -46,6 +61,11 @@ type Query = url.Values
 // Sessions returns the first 100 sessions.
 func (c *Client) Sessions(ctx context.Context) (viewapi.Sessions, error) {
 	return get[viewapi.Sessions](ctx, c, "sessions", nil)
+}
+
+// SessionsFrom returns at most 100 sessions from an index on.
+func (c *Client) SessionsFrom(ctx context.Context, offset int) (viewapi.Sessions, error) {
+	return get[viewapi.Sessions](ctx, c, "sessions", Query{"offset": {strconv.Itoa(offset)}})
 }
 
 // Info describes the server.
@@ -155,12 +175,12 @@ func (c *Client) do(req *http.Request, out any) error {
 	case resp.StatusCode != http.StatusOK:
 		var problem viewapi.Error
 		if json.Unmarshal(body, &problem) != nil || problem.Error == "" {
-			return fmt.Errorf("%s: %s; check that this is the page of Weft", req.URL, resp.Status)
+			return fmt.Errorf("%s: %s; check that this is the page of Weft", req.URL.Redacted(), resp.Status)
 		}
-		return fmt.Errorf("%s: %s", req.URL.Path, problem.Error)
+		return &Refused{req.URL.Path, problem.Error, problem.Parameter}
 	}
 	if err := json.Unmarshal(body, out); err != nil {
-		return fmt.Errorf("%s: %w; check that this is the page of Weft, of the same version", req.URL, err)
+		return fmt.Errorf("%s: %w; check that this is the page of Weft, of the same version", req.URL.Redacted(), err)
 	}
 	return nil
 }

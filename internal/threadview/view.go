@@ -16,9 +16,11 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
 
+	"github.com/weft-otel/weft/internal/assistant"
 	"github.com/weft-otel/weft/internal/budget"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	pageclient "github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/threadview/archive"
@@ -29,7 +31,7 @@ import (
 
 // Config configures a View.
 type Config struct {
-	// Page configures the server of the page. Start sets Page, Notice, PathIntervals, Memory and Log.
+	// Page configures the server of the page. Start sets Page, Notice, PathIntervals, Memory, Assistant and Log.
 	Page server.Config
 	// Directory keeps sessions across restarts, up to the bytes of the store. Empty: they are lost.
 	Directory string
@@ -75,6 +77,9 @@ func (v *View) Start(cfg Config, analyzer *sessions.Analyzer) error {
 	}
 	page := cfg.Page
 	page.Page, page.Notice, page.PathIntervals, page.Memory = web.Page(), v.notice, pathIntervals(v.maxBytes), v.queries
+	page.Assistant = func(api http.Handler, path string) http.Handler {
+		return assistant.Handler(page.Version, pageclient.At(api, path), path)
+	}
 	page.Log = func(message string, err error) { cfg.Logger.Debug(message, zap.Error(err)) } // usually a browser went away
 	v.page = server.New(v.store, page)
 	v.sessions = analyzer.Join(sessions.MemberSettings{Metrics: cfg.Metrics, Window: cfg.Window, Follow: v.follow})

@@ -44,6 +44,8 @@ type Config struct {
 	PathIntervals int
 	// Memory is what critical paths take memory from; nil: they have no other limit.
 	Memory *budget.Budget
+	// Assistant answers requests to mcp with what the API at a path says; nil: nothing does.
+	Assistant func(api http.Handler, path string) http.Handler
 	// NoRollups adds up intervals one by one, for tests.
 	NoRollups bool
 	// Log logs requests that fail; nil: they are not logged.
@@ -159,6 +161,9 @@ func (v *View) Handler() http.Handler {
 		}
 		return problem(http.StatusNotFound, "unknown endpoint; docs/page-api.md lists the endpoints")
 	})
+	if v.cfg.Assistant != nil {
+		mux.Handle(v.cfg.Prefix+"mcp", v.cfg.Assistant(mux, v.cfg.Prefix))
+	}
 	if v.cfg.Page != nil {
 		mux.Handle(v.cfg.Prefix, http.StripPrefix(strings.TrimSuffix(v.cfg.Prefix, "/"), files(v.cfg.Page)))
 	}

@@ -1,0 +1,107 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package assistant
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/weft-otel/weft/internal/viewapi"
+	"github.com/weft-otel/weft/internal/wording"
+)
+
+type hottestIn struct {
+	inRange
+	limited
+}
+
+func (s *tools) hottest(ctx context.Context, a *answer, in hottestIn) error {
+	limit, err := in.or(10)
+	if err != nil {
+		return err
+	}
+	r, err := s.in(ctx, in.inRange)
+	if err != nil {
+		return err
+	}
+	most, err := s.page.Answer(ctx, r.ID, r.query())
+	if err != nil {
+		return err
+	}
+	rows, err := s.page.Callers(ctx, r.ID, r.query("kind", "blocked", "sort", "stats.time", "limit", strconv.Itoa(limit)))
+	if err != nil {
+		return err
+	}
+	a.link = a.linkTo(r.Session, "tab", "monitors", "range", view(r.from, r.to))
+	r.head(a)
+	if most.Most == nil {
+		a.line("No thread waited for a lock, a permit or an object of a pool.")
+		return nil
+	}
+	a.line("Threads waited %s in all for locks, permits and objects of pools.", duration(most.Time))
+	s.cost(a, most.Most)
+	a.line("By method that waited:")
+	for i := range rows.Callers {
+		row := &rows.Callers[i]
+		line := ""
+		if len(row.Stacks) > 0 {
+			line = row.Stacks[0].Line
+		}
+		a.line("%d. %s for %s %s: %s by %s, longest %s", i+1, duration(row.Stats.Time), object(row.Name, row.Wait), place(row.Method, line),
+			plural(int(row.Stats.Count), "wait"), plural(row.Threads, "thread"), duration(row.Stats.Max))
+	}
+	a.more += rows.Total - len(rows.Callers)
+	return nil
+}
+
+// cost writes what costs most, and who held it.
+func (*tools) cost(a *answer, c *viewapi.Cost) {
+	where := sentence("")
+	if c.Site != nil {
+		where = ", longest " + place(c.Site.Function, c.Site.Line)
+	}
+	pool := ""
+	if c.Pool != "" {
+		pool = " (" + c.Pool + ")"
+	}
+	a.line("Most of it for %s: %s, %s by %s%s%s.", object(c.Name, c.Kind), duration(c.Time), plural(int(c.Count), "wait"),
+		plural(c.Waiters, "thread"), pool, where)
+	holders(a, c.Holders, c.More)
+	switch {
+	case c.Turns != nil && c.Turns.Own:
+		a.line("These threads hold it in turn, so none of them is the cause alone. Most of that time: %s (%s).", sentence(c.Turns.Text), wording.Percent(c.Turns.Share))
+	case c.Turns != nil:
+		a.line("Several threads hold it in turn. Most of that time: %s (%s).", sentence(c.Turns.Text), wording.Percent(c.Turns.Share))
+	case c.Unknown > 0:
+		a.line("For %s of that time it is unknown who held it.", wording.Percent(c.Unknown))
+	}
+}
+
+const maxHolders = 5
+
+// holders writes who held something, and what they did.
+func holders(a *answer, list []viewapi.Holder, more int) {
+	if rest := len(list) - maxHolders; rest > 0 {
+		list, more = list[:maxHolders], more+rest
+	}
+	for i := range list {
+		h := &list[i]
+		held := "owned it"
+		if h.Time > 0 {
+			held = fmt.Sprintf("held it %s of that time (%s)", wording.Percent(h.Share), duration(h.Time))
+		}
+		doing := sentence("")
+		if h.Text != "" {
+			doing = sentence(", " + h.Text)
+		}
+		a.line("  %s %s%s", h.Thread.Name, held, doing)
+		if i == 0 && h.Stack != nil {
+			stack(a, h.Stack.Frames, h.Stack.Caller)
+		}
+	}
+	if more > 0 {
+		a.line("  and %s", plural(more, "other holder"))
+	}
+}
