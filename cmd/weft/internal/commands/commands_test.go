@@ -57,6 +57,12 @@ func TestErrorsNameTheRemedy(t *testing.T) {
 		{"nothing to view", []string{"view"}, exitUsage, "view: nothing to view: want recordings, or a process ID or a part of a main class"},
 		{"view of a folder", []string{"view", "."}, exitUsage, "view: . is a folder; give the recordings in it"},
 		{"view of a missing file", []string{"view", "x.weft"}, exitFailed, "view: x.weft: no such file"},
+		{"nothing to ask", []string{"mcp"}, exitUsage, "mcp: want one recording, or --page URL"},
+		{"two things to ask", []string{"mcp", "x.weft", "--page", "http://localhost:8090/"}, exitUsage, "mcp: want one recording, or --page URL"},
+		{"bad page", []string{"mcp", "--page", "localhost:8090"}, exitUsage, `mcp: --page: address of the page "localhost:8090": want one such as http://localhost:8090/`},
+		{"bad limit of mcp", []string{"mcp", "--max-unpacked", "0", "x"}, exitUsage, "mcp: invalid --max-unpacked 0: want 1 to 1048576 gibibytes"},
+		{"missing file to ask", []string{"mcp", "orders"}, exitFailed, "mcp: orders: no such file"},
+		{"folder to ask", []string{"mcp", "."}, exitUsage, "mcp: . is a folder; give the recordings in it"},
 		{"bad line", []string{"summary", "-"}, exitFailed, "standard input: line 2: not OTLP JSON"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

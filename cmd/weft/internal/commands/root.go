@@ -115,7 +115,7 @@ func Root(p *Program) *cobra.Command {
 		}
 	}
 	add(groupJVM, p.list(), p.top(), p.record(), p.run(), p.attach(), p.detach(), p.control())
-	add(groupFile, p.view(), p.summary(), p.why(), p.profile(), p.convert())
+	add(groupFile, p.view(), p.summary(), p.why(), p.profile(), p.convert(), p.mcp())
 	root.AddCommand(p.version())
 	return root
 }

@@ -29,7 +29,7 @@ FILE is a recording: a .jfr of JDK 11 or later, a file that an agent or weft rec
 log, a TPTP trace or triples; also compressed with gzip or zstd. It may also be the spans of a
 collector as OTLP JSON (spans.json): the page then lacks the waits without a span, and says how many
 there are. With a process ID, or a part of a main class, the page shows a running JVM live; the agent
-is stopped at the end.
+is stopped at the end. Assistants can ask the same server, at the path mcp of its address (weft mcp).
 
 weft FILE alone does the same.`
 
