@@ -27,7 +27,7 @@ export JAVA_HOME
 
 # Each folder in cmd is a program with the same name.
 PROGRAMS = $(patsubst cmd/%/,build/%,$(wildcard cmd/*/))
-E2E_NEEDS = build build/standalone/weft build/jaeger build/weft-otel.jar build/weft-otel-only.jar
+E2E_NEEDS = build build/standalone/weft build/jaeger build/weft-otel.jar build/weft-otel-only.jar e2e/assistants/node_modules/.installed
 PACKAGES = $(shell $(GO) list ./... | grep -v '/e2e$$')
 
 .PHONY: help
@@ -174,6 +174,12 @@ dashboards: config/grafana/node_modules/.installed ## generate the Grafana dashb
 config/grafana/node_modules/.installed: config/grafana/package-lock.json
 	@scripts/need.sh npm
 	scripts/retry.sh npm --prefix config/grafana ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+# A client of the Model Context Protocol in another language, for a test.
+e2e/assistants/node_modules/.installed: e2e/assistants/package-lock.json
+	@scripts/need.sh npm
+	cd e2e/assistants && ../../scripts/retry.sh npm --loglevel=error ci --ignore-scripts
 	@touch $@
 
 # BENCH are flags of e2e/speed: -sections collector, -rounds 3. CRISP is the folder of a checkout of its repository, for two rows more.
