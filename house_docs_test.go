@@ -48,7 +48,7 @@ func TestLinksResolve(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	code := regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
 	for _, f := range files(t) {
-		if filepath.Ext(f.path) != ".md" {
+		if filepath.Ext(f.path) != ".md" || strings.HasPrefix(f.path, skills+"/") { // see TestSkillsForJaeger
 			continue
 		}
 		for _, match := range link.FindAllStringSubmatch(code.ReplaceAllString(f.text, ""), -1) {
