@@ -30,14 +30,14 @@ type contended struct {
 // contention adds up the contended waits of the range by what they are for.
 func (q *query) contention(sel selection) (all []*contended, sum int64) {
 	stacks := stackWaits{}
-	q.waits(sel, [numKinds]bool{kindBlocked: true}, func(_ kind, class uint32, stack store.StackID) *waits { return stacks.of(class, stack) })
+	q.waits(sel, [numKinds]bool{kindBlocked: true}, func(_ kind, at place) *waits { return stacks.of(at) })
 	type name struct {
 		class uint32
 		text  string
 	}
 	named := map[name]*contended{}
 	for k, t := range stacks {
-		site, kind := q.sn.Site(k.stack), t.longest.Wait
+		site, kind := q.sn.Site(k.stack), k.wait
 		n := name{k.class, wording.Object(kind, q.sn.Classes[k.class], site.Lock, site.Entry)}
 		if kind == jvmthread.WaitPool {
 			n.class = 0 // a pool is one, whatever the classes it uses to wait

@@ -116,16 +116,15 @@ type compared struct {
 func (q *query) compared(sel selection) *compared {
 	out := &compared{q: q, run: compare.Run{Length: time.Duration(q.to - q.from)}, worst: map[compare.Key]place{}, waits: stackWaits{}}
 	kinds := [numKinds]bool{kindBlocked: true, kindWaited: true, kindReenter: true, kindParked: true, kindJoined: true}
-	q.waits(sel, kinds, func(_ kind, class uint32, stack store.StackID) *waits { return out.waits.of(class, stack) })
+	q.waits(sel, kinds, func(_ kind, at place) *waits { return out.waits.of(at) })
 	for at, t := range out.waits {
-		wait := t.longest.Wait
-		if t.longest.Seq == 0 || wait.Idle() {
+		if at.wait.Idle() || t.Count == 0 && t.Time == 0 {
 			continue
 		}
 		site := q.sn.Site(at.stack)
-		k := compare.Key{Kind: wait.String(), Object: wording.Object(wait, q.sn.Classes[at.class], site.Lock, site.Entry), Site: site.Function}
+		k := compare.Key{Kind: at.wait.String(), Object: wording.Object(at.wait, q.sn.Classes[at.class], site.Lock, site.Entry), Site: site.Function}
 		out.run.Add(k, compare.Sum{Count: uint64(max(0, t.Count)), Time: time.Duration(t.Time)})
-		if old, ok := out.worst[k]; !ok || out.longer(at, old) {
+		if old, ok := out.worst[k]; t.longest.Seq != 0 && (!ok || out.longer(at, old)) {
 			out.worst[k] = at
 		}
 	}

@@ -18,16 +18,17 @@ const maxLockNames = 5 // of one class
 type place struct {
 	class uint32
 	stack store.StackID
+	wait  jvmthread.Wait
 }
 
-// stackWaits is the sums of waits by class and stack.
+// stackWaits is the sums of waits by place.
 type stackWaits map[place]*waits
 
-func (s stackWaits) of(class uint32, stack store.StackID) *waits {
-	t := s[place{class, stack}]
+func (s stackWaits) of(at place) *waits {
+	t := s[at]
 	if t == nil {
 		t = &waits{}
-		s[place{class, stack}] = t
+		s[at] = t
 	}
 	return t
 }
@@ -61,8 +62,8 @@ func (q *query) namesOf(stacks stackWaits) map[uint32]*names {
 			n = &names{texts: map[string]int64{}}
 			all[at.class] = n
 		}
-		n.kinds[t.longest.Wait] += t.Time
-		if text := q.nameAt(t.longest.Wait, q.sn.Classes[at.class], at.stack); text != "" {
+		n.kinds[at.wait] += t.Time
+		if text := q.nameAt(at.wait, q.sn.Classes[at.class], at.stack); text != "" {
 			n.texts[text] += t.Time
 		}
 	}

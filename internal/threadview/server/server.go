@@ -144,11 +144,11 @@ func (v *View) enter(ctx context.Context, gates ...chan struct{}) (done func(), 
 
 // versionTag changes with the sessions, also when one was discarded and came back, since it then begins later.
 func (v *View) versionTag(sessions ...*store.Snapshot) string {
-	tag := `"` + v.tag
+	tag := []byte(`"` + v.tag)
 	for _, sn := range sessions {
-		tag += fmt.Sprintf("-%x-%d", uint64(sn.Origin), sn.Version)
+		tag = fmt.Appendf(tag, "-%x-%d", uint64(sn.Origin), sn.Version)
 	}
-	return tag + `"`
+	return string(append(tag, '"'))
 }
 
 func contentTag(body []byte) string {
@@ -191,7 +191,7 @@ func (v *View) send(w http.ResponseWriter, body []byte) {
 	if h.Get("Cache-Control") == "" {
 		h.Set("Cache-Control", "no-cache")
 	}
-	v.finish(w.Write(body)) //nolint:gosec // JSON, and the type is not HTML
+	v.finish(w.Write(body))
 }
 
 // finish logs an error of sending a response.

@@ -101,8 +101,8 @@ func (t *waits) longer(iv *store.Interval) {
 	}
 }
 
-// waits adds up the waits of some kinds over the range. of returns the sums to which those at a stack for locks of a class belong; nil: to none.
-func (q *query) waits(sel selection, wanted [numKinds]bool, of func(k kind, class uint32, stack store.StackID) *waits) {
+// waits adds up the waits of some kinds over the range. of returns the sums to which those at a place belong; nil: to none.
+func (q *query) waits(sel selection, wanted [numKinds]bool, of func(k kind, at place) *waits) {
 	q.sums(sel, func(r *store.Rollup) bool { return r.Waits != nil }, func(r *store.Rollup) {
 		for i := range r.Waits {
 			w := &r.Waits[i]
@@ -110,7 +110,7 @@ func (q *query) waits(sel selection, wanted [numKinds]bool, of func(k kind, clas
 			if !wanted[k] {
 				continue
 			}
-			if t := of(k, w.Class, w.Stack); t != nil {
+			if t := of(k, place{w.Class, w.Stack, w.Wait}); t != nil {
 				t.Merge(&w.Tally)
 				w.Locks.AddTo(&t.monitors)
 				w.Threads.AddTo(&t.threads)
@@ -127,7 +127,7 @@ func (q *query) waits(sel selection, wanted [numKinds]bool, of func(k kind, clas
 				continue
 			}
 			lock := c.Lock()
-			if t := of(k, q.sn.Locks[lock].Class, c.Stack()); t != nil {
+			if t := of(k, place{q.sn.Locks[lock].Class, c.Stack(), c.Wait()}); t != nil {
 				t.add(q, c, lock)
 			}
 		}

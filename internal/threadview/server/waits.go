@@ -10,7 +10,6 @@ import (
 
 	"github.com/weft-otel/weft/internal/engine/criticalpath"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
 	"github.com/weft-otel/weft/internal/wording"
 )
@@ -47,11 +46,11 @@ func (q *query) classes() (any, *Problem) {
 		}
 		return t
 	}
-	q.waits(sel, kinds, func(k kind, class uint32, stack store.StackID) *waits {
+	q.waits(sel, kinds, func(k kind, at place) *waits {
 		if k == kindBlocked {
-			return blocked.of(class, stack)
+			return blocked.of(at)
 		}
-		return &of(class)[k]
+		return &of(at.class)[k]
 	})
 	for at, t := range blocked {
 		of(at.class)[kindBlocked].merge(t)
@@ -135,11 +134,11 @@ func (q *query) callers() (any, *Problem) {
 	sites := stackWaits{}
 	var wanted [numKinds]bool
 	wanted[slices.Index(kindWords(), word)] = true
-	q.waits(sel, wanted, func(_ kind, class uint32, stack store.StackID) *waits {
-		if !inClass(q.sn.Classes[class]) {
+	q.waits(sel, wanted, func(_ kind, at place) *waits {
+		if !inClass(q.sn.Classes[at.class]) {
 			return nil
 		}
-		return sites.of(class, stack)
+		return sites.of(at)
 	})
 	type method struct{ class, name, lock string }
 	sum := caller{stacks: []viewapi.StackUse{}}
@@ -147,7 +146,7 @@ func (q *query) callers() (any, *Problem) {
 	for at, t := range sites {
 		site := q.sn.Site(at.stack)
 		class := q.sn.Classes[at.class]
-		k := method{class, site.Function, q.nameAt(t.longest.Wait, class, at.stack)}
+		k := method{class, site.Function, q.nameAt(at.wait, class, at.stack)}
 		if all[k] == nil {
 			all[k] = &caller{stacks: []viewapi.StackUse{}}
 		}
@@ -175,7 +174,7 @@ func (q *query) callers() (any, *Problem) {
 }
 
 func (q *query) callerRow(t *caller) viewapi.CallerRow {
-	row := viewapi.CallerRow{Stats: statsOf(&t.Tally), Monitors: t.monitors.Len(), Threads: t.threads.Len(), Stacks: t.stacks}
+	row := viewapi.CallerRow{Stats: statsOf(&t.Tally), Monitors: t.monitors.Len(), Threads: t.threads.Len(), Stacks: distinct(t.stacks)}
 	slices.SortFunc(row.Stacks, func(a, b viewapi.StackUse) int {
 		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Stack, b.Stack))
 	})
@@ -186,6 +185,21 @@ func (q *query) callerRow(t *caller) viewapi.CallerRow {
 		row.Longest = *q.reference(&t.longest)
 	}
 	return row
+}
+
+// distinct adds up the waits of several kinds at the same stack.
+func distinct(stacks []viewapi.StackUse) []viewapi.StackUse {
+	slices.SortFunc(stacks, func(a, b viewapi.StackUse) int { return cmp.Compare(a.Stack, b.Stack) })
+	out := stacks[:0]
+	for _, s := range stacks {
+		if n := len(out); n > 0 && out[n-1].Stack == s.Stack {
+			out[n-1].Count += s.Count
+			out[n-1].Time += s.Time
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // line is a place as in a stack trace: Matcher.java:42.

@@ -45,6 +45,7 @@ type waitKey struct {
 	class uint32
 	stack StackID
 	state jvmthread.State
+	wait  jvmthread.Wait
 }
 
 type wait struct {
@@ -117,14 +118,14 @@ func (a *adder) wait(iv *Interval, state jvmthread.State, ref Ref) {
 	if a.waits == nil {
 		return
 	}
-	k := waitKey{a.s.locks.list[iv.Lock].Class, iv.Stack, state}
+	k := waitKey{a.s.locks.list[iv.Lock].Class, iv.Stack, state, iv.Wait}
 	w := a.waits[k]
 	if w == nil {
 		if len(a.waits) == a.most {
 			a.waits = nil
 			return
 		}
-		w = &wait{WaitSum: WaitSum{Class: k.class, Stack: k.stack, State: k.state}, longest: -1}
+		w = &wait{WaitSum: WaitSum{Class: k.class, Stack: k.stack, State: k.state, Wait: k.wait}, longest: -1}
 		a.waits[k] = w
 	}
 	length := iv.Waited()

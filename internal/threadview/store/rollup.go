@@ -49,6 +49,7 @@ type WaitSum struct {
 	Class          uint32
 	Stack          StackID
 	State          jvmthread.State // see Interval.As
+	Wait           jvmthread.Wait
 }
 
 // Sum is a number of intervals or holds and their time.

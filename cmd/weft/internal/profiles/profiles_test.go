@@ -30,10 +30,15 @@ import (
 // recorded writes a recording of events.
 func recorded(t *testing.T, events []jvmthread.Event, sym *symbols.Table) string {
 	t.Helper()
+	return recordedAs(t, 1, events, sym)
+}
+
+func recordedAs(t *testing.T, session byte, events []jvmthread.Event, sym *symbols.Table) string {
+	t.Helper()
 	format, err := formats.Find("native")
 	require.NoError(t, err)
 	e := format.NewEncoder(recording.EncoderOptions{Symbols: sym, Stacks: true})
-	data := e.Begin(nil, &recording.Session{ID: jvmthread.SessionID{1}})
+	data := e.Begin(nil, &recording.Session{ID: jvmthread.SessionID{session}})
 	batch := recording.Batch{Events: events, Watermark: events[len(events)-1].Time}
 	known := make(map[jvmthread.ThreadID]bool)
 	for i := range events {
