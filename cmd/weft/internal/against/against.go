@@ -27,7 +27,7 @@ func WriteText(w io.Writer, c *compare.Comparison, top int) error {
 	w = printable.Writer(w)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", headline(c))
-	fmt.Fprintf(&b, "%-6s  %-*s  %10s  %10s  %7s  %s\n", "CHANGE", objectWidth, "threads wait for", "before", "now", "", "in")
+	fmt.Fprintf(&b, "%-7s  %-*s  %10s  %10s  %7s  %s\n", "CHANGES", objectWidth, "waits for", "before", "now", "", "in")
 	same, rows := 0, 0
 	for i := range c.Changes {
 		change := &c.Changes[i]
@@ -36,7 +36,7 @@ func WriteText(w io.Writer, c *compare.Comparison, top int) error {
 			continue
 		}
 		if rows++; rows <= top {
-			fmt.Fprintf(&b, "%-6s  %-*s  %10s  %10s  %7s  %s\n", change.Verdict, objectWidth, clip(object(&change.Key), objectWidth), rate(change.BeforeRate, c.Unit),
+			fmt.Fprintf(&b, "%-7s  %-*s  %10s  %10s  %7s  %s\n", change.Verdict, objectWidth, clip(object(&change.Key), objectWidth), rate(change.BeforeRate, c.Unit),
 				rate(change.AfterRate, c.Unit), factor(change), clip(wording.SimpleFunction(change.Site), siteWidth))
 		}
 	}
@@ -44,10 +44,10 @@ func WriteText(w io.Writer, c *compare.Comparison, top int) error {
 		fmt.Fprintf(&b, "and %s\n", units.Plural(int64(rows-top), "more change"))
 	}
 	if rows == 0 {
-		b.WriteString("nothing\n")
+		b.WriteString("none\n")
 	}
 	if same > 0 {
-		fmt.Fprintf(&b, "\n%s of %d did not change by more than chance, or are less than 1 %% of all.\n", units.Plural(int64(same), "kind"), len(c.Changes))
+		fmt.Fprintf(&b, "\n%d of %s changed by less than 1 %% of all, or no more than by chance.\n", same, units.Plural(int64(len(c.Changes)), "row"))
 	}
 	for line := range strings.Lines(b.String()) {
 		if _, err := io.WriteString(w, strings.TrimRight(line, " \n")+"\n"); err != nil {
@@ -57,13 +57,24 @@ func WriteText(w io.Writer, c *compare.Comparison, top int) error {
 	return nil
 }
 
+// headline is the change of all waits together.
 func headline(c *compare.Comparison) string {
-	words := map[compare.Verdict]string{
-		compare.Same: "as before", compare.Worse: "longer than before", compare.Better: "less than before", compare.New: "unlike before",
-		compare.Gone: "unlike before",
+	before, now := c.Total.BeforeRate, c.Total.AfterRate
+	human := func(ns float64) string { return units.Human(time.Duration(math.Round(ns))) + " per " + string(c.Unit) }
+	switch c.Total.Verdict {
+	case compare.New:
+		return fmt.Sprintf("Threads waited %s; before, they did not wait.", human(now))
+	case compare.Gone:
+		return fmt.Sprintf("Threads did not wait; before, they waited %s.", human(before))
+	case compare.Worse:
+		return fmt.Sprintf("Threads waited %s, %.3g times as long as before (%s).", human(now), now/before, human(before))
+	case compare.Better:
+		return fmt.Sprintf("Threads waited %s; before, they waited %.3g times as long (%s).", human(now), before/now, human(before))
 	}
-	return fmt.Sprintf("Threads waited %s per %s, %s (%s).", units.Human(time.Duration(c.Total.AfterRate)), c.Unit, words[c.Total.Verdict],
-		units.Human(time.Duration(c.Total.BeforeRate)))
+	if before == 0 && now == 0 {
+		return "Threads did not wait in either recording."
+	}
+	return fmt.Sprintf("Threads waited %s, about as long as before (%s).", human(now), human(before))
 }
 
 // object is what a thread waits for, with the kind of wait unless it says that.
@@ -83,7 +94,7 @@ func rate(ns float64, unit compare.Unit) string {
 	if ns == 0 {
 		return "-"
 	}
-	return strings.ReplaceAll(units.Human(time.Duration(math.Round(ns))), " ", " ") + per
+	return units.Human(time.Duration(math.Round(ns))) + per
 }
 
 func factor(c *compare.Change) string {

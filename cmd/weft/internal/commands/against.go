@@ -41,17 +41,12 @@ func (p *Program) compare(file string, o *summaryOptions) error {
 	var runs [2]*compare.Run
 	var errs []error
 	for i, name := range []string{o.against, file} {
-		sources, closeAll, err := p.open([]string{name}, o.span)
-		defer closeAll()
-		if len(sources) == 0 {
+		run, err := p.waits(name, o)
+		if run == nil {
 			return err
 		}
-		sources[0].MaxUnpacked = o.unpacked
-		stop := p.line().Watch(func() (string, int64, int64) { return reading(sources) })
-		runs[i], err = profiles.Waits(sources[0])
-		stop()
-		runs[i].Requests = o.requests[i]
-		errs = append(errs, err)
+		run.Requests = o.requests[i]
+		runs[i], errs = run, append(errs, err)
 	}
 	if runs[0].Length == 0 && runs[1].Length == 0 {
 		return errors.Join(errs...)
@@ -61,4 +56,17 @@ func (p *Program) compare(file string, o *summaryOptions) error {
 		return errors.Join(append(errs, p.writeJSON(c))...)
 	}
 	return errors.Join(append(errs, against.WriteText(p.Out, c, o.top))...)
+}
+
+// waits reads what threads waited for in a recording. With an error, it returns what came before the error; nil: nothing was read.
+func (p *Program) waits(name string, o *summaryOptions) (*compare.Run, error) {
+	sources, closeAll, err := p.open([]string{name}, o.span)
+	defer closeAll()
+	if len(sources) == 0 {
+		return nil, err
+	}
+	sources[0].MaxUnpacked = o.unpacked
+	stop := p.line().Watch(func() (string, int64, int64) { return reading(sources) })
+	defer stop()
+	return profiles.Waits(sources[0])
 }
