@@ -55,7 +55,7 @@ func (a *Account) Window(w *window.Window, tl *timeline.Timeline) {
 		a.split.begin(w, max(a.until, w.Start))
 	}
 	for _, l := range w.Lanes {
-		a.lane(w, l)
+		a.lane(l)
 	}
 	a.addOpen(tl, w.End)
 	if a.cfg.Holders {
@@ -63,7 +63,7 @@ func (a *Account) Window(w *window.Window, tl *timeline.Timeline) {
 	}
 }
 
-func (a *Account) lane(w *window.Window, l *window.Lane) {
+func (a *Account) lane(l *window.Lane) {
 	pool := a.pools.Of(l.Thread)
 	for i := range l.Intervals.Len() {
 		if !a.cfg.wanted(l.Intervals.Wait(i)) {
@@ -110,7 +110,9 @@ func (a *Account) Close(tl *timeline.Timeline, at jvmthread.Time) {
 	if at <= a.until {
 		return
 	}
-	a.split.clear()
+	if a.cfg.Holders {
+		a.split.clear()
+	}
 	a.addOpen(tl, at)
 	if a.cfg.Holders {
 		a.split.finish(a.addHolder)
@@ -163,7 +165,7 @@ func (a *Account) lockName(iv *jvmthread.Interval) contention.Text {
 	}
 	n := &a.names[iv.Stack]
 	if *n == 0 {
-		*n = a.pools.Texts.Intern(symbols.LockName(a.sym.Stack(iv.Stack))) + lockNamed
+		*n = a.pools.Intern(symbols.LockName(a.sym.Stack(iv.Stack))) + lockNamed
 	}
 	return *n - lockNamed
 }
@@ -190,4 +192,4 @@ func (a *Account) Aggregate(agg *jvmthread.Aggregate) {
 }
 
 // Text returns the text with the given number.
-func (a *Account) Text(id contention.Text) string { return a.pools.Texts.Text(id) }
+func (a *Account) Text(id contention.Text) string { return a.pools.Text(id) }

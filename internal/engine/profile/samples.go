@@ -114,7 +114,7 @@ func (t *table) add(k *Key, sum Sum, span jvmthread.SpanContext) {
 		}
 		t.last = s
 	}
-	s.Sum.add(sum)
+	s.add(sum)
 	if !span.IsZero() && t.cfg.Links > 0 && !s.Rest {
 		s.link(span, sum, t.cfg.Links)
 	}
@@ -143,7 +143,7 @@ func (s *series) link(span jvmthread.SpanContext, sum Sum, limit int) {
 	for i := range s.linked {
 		l := &s.linked[i]
 		if l.span == span {
-			l.Sum.add(sum)
+			l.add(sum)
 			return
 		}
 		if least < 0 || l.Time < s.linked[least].Time {
@@ -188,7 +188,7 @@ func (t *table) take() (out []Sample) {
 		}
 	}
 	slices.SortFunc(out, func(a, b Sample) int {
-		return cmp.Or(a.Key.compare(&b.Key), bytes.Compare(a.Span.TraceID[:], b.Span.TraceID[:]), bytes.Compare(a.Span.SpanID[:], b.Span.SpanID[:]))
+		return cmp.Or(a.compare(&b.Key), bytes.Compare(a.Span.TraceID[:], b.Span.TraceID[:]), bytes.Compare(a.Span.SpanID[:], b.Span.SpanID[:]))
 	})
 	t.release()
 	return out

@@ -5,6 +5,7 @@ package profile
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine/contention"
@@ -21,17 +22,26 @@ import (
 //
 // Times are relative to the start of the window, so that the products of pass do not overflow.
 type split struct {
-	base    jvmthread.Time
+	*scratch // from begin or clear to finish; nil otherwise
+
+	base jvmthread.Time
+	took map[jvmthread.LockID]taken // at the start of the window, of locks that are held then
+	kept map[jvmthread.LockID]taken // the same at its end
+}
+
+// scratch takes about 150 bytes for each hold of a window; between windows, sessions do not keep it.
+type scratch struct {
 	locks   []lock
 	index   map[jvmthread.LockID]int32            // in locks, plus one
 	recent  recent.Cache[jvmthread.LockID, int32] // the same
 	pieces  []piece
 	edges   []edge
-	took    map[jvmthread.LockID]taken // at the start of the window, of locks that are held then
-	kept    map[jvmthread.LockID]taken // the same at its end
-	holders []int32                    // by edge: holders in the segment from it to the next one; scratch
-	open    []int32                    // scratch
+	holders []int32 // by edge: holders in the segment from it to the next one
+	open    []int32
 }
+
+//nolint:gochecknoglobals // memory without state
+var scratches = sync.Pool{New: func() any { return &scratch{index: make(map[jvmthread.LockID]int32)} }}
 
 // lock has a part of the pieces and of the edges.
 type lock struct {
@@ -66,11 +76,12 @@ type edge struct {
 }
 
 func newSplit() split {
-	return split{index: make(map[jvmthread.LockID]int32), took: make(map[jvmthread.LockID]taken), kept: make(map[jvmthread.LockID]taken)}
+	return split{took: make(map[jvmthread.LockID]taken), kept: make(map[jvmthread.LockID]taken)}
 }
 
-// clear removes all locks.
+// clear begins without locks.
 func (s *split) clear() {
+	s.scratch = scratches.Get().(*scratch)
 	clear(s.index)
 	s.recent.Clear()
 	s.locks, s.pieces, s.edges = s.locks[:0], s.pieces[:0], s.edges[:0]
@@ -211,7 +222,7 @@ func (s *split) findNewest(pieces []piece, edges []edge) {
 	}
 }
 
-// find returns the lock with an ID, adding it if nothing is known of its holders.
+// find returns the lock with an ID, adding it if its holders are not known.
 func (s *split) find(id jvmthread.LockID) *lock {
 	at := s.recent.Get(id.Hash, id)
 	if at == 0 {
@@ -307,6 +318,10 @@ type report func(k *Key, holder jvmthread.ThreadID, sum Sum, span jvmthread.Span
 
 // finish reports what each holder caused. The sums of a lock are those of its waits.
 func (s *split) finish(emit report) {
+	defer func() {
+		scratches.Put(s.scratch)
+		s.scratch = nil
+	}()
 	for i := range s.locks {
 		l := &s.locks[i]
 		if l.waited == (Sum{}) {
