@@ -43,7 +43,7 @@ func WriteCollapsed(w io.Writer, p *Profile) error {
 }
 
 // separators are what the format cannot have in a function.
-var separators = strings.NewReplacer(";", ",", "\n", " ", "\r", " ")
+var separators = strings.NewReplacer(";", ",", "\n", " ", "\r", " ") //nolint:gochecknoglobals // read-only value
 
 func collapse(frames []jvmthread.Frame) string {
 	var b strings.Builder

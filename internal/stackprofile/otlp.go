@@ -33,7 +33,7 @@ type OTLPWriter struct {
 }
 
 // frameType is the attribute of locations for the kind of frames, and its value.
-var frameType = Label{Key: "profile.frame.type", Value: "jvm"}
+var frameType = Label{Key: "profile.frame.type", Value: "jvm"} //nolint:gochecknoglobals // read-only value
 
 // Write appends profiles of one session to empty data. The caller fills the resource and the scope of sp, which is in dst.
 func (w *OTLPWriter) Write(dst pprofile.Profiles, sp pprofile.ScopeProfiles, profiles []*Profile) {

@@ -14,6 +14,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 // Profile is what the threads of a session waited for in some time, in one family.
@@ -111,12 +112,13 @@ func (r *Resolver) frames(k stackKey) (frames []jvmthread.Frame) {
 	return slices.Clip(frames)
 }
 
-// name returns the function of a frame.
+// name returns the function of a frame. Classes that are made at run time have numbers that differ from run to run; without them, profiles of
+// two runs can be compared, and the stacks of equal code are one.
 func name(f *jvmthread.Frame) string {
 	if f.Class == "" {
 		return f.Method
 	}
-	return f.Function()
+	return jvmthread.Frame{Class: wording.WithoutNumber(f.Class), Method: f.Method}.Function()
 }
 
 // Total returns the sum of all samples.
