@@ -36,6 +36,7 @@ type setup struct {
 	engine   []string // options of the engine: KEY: VALUE
 	endpoint string   // default: a new socket
 	env      []string
+	gates    string // feature gates to enable
 }
 
 // startCollector starts a collector and waits until its health check succeeds and it handles signals, which happens later.
@@ -77,6 +78,9 @@ func launch(t *testing.T, s setup) (c *collector, health string) {
 	args := []string{"--config", s.config}
 	for _, more := range s.more {
 		args = append(args, "--config", more)
+	}
+	if s.gates != "" {
+		args = append(args, "--feature-gates", s.gates)
 	}
 	owner := "extensions::thread_engine"
 	if text, err := os.ReadFile(s.config); err == nil && !strings.Contains(string(text), "thread_engine") {

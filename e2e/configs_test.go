@@ -39,7 +39,7 @@ func TestEachConfigurationIsTested(t *testing.T) {
 			names = append(names, name)
 		}
 	}
-	assert.ElementsMatch(t, []string{"all-in-one.yaml", "durable.yaml", "durable-edge.yaml", "durable-file.yaml", "durable-http.yaml", "edge.yaml", "gateway.yaml", "jaeger.yaml", "kafka.yaml", "metrics.yaml", "record.yaml", "replay.yaml", "tempo.yaml"}, names)
+	assert.ElementsMatch(t, []string{"all-in-one.yaml", "durable.yaml", "durable-edge.yaml", "durable-file.yaml", "durable-http.yaml", "edge.yaml", "gateway.yaml", "jaeger.yaml", "kafka.yaml", "metrics.yaml", "profiles.yaml", "record.yaml", "replay.yaml", "tempo.yaml"}, names)
 }
 
 // throughSink runs a ping-pong against a collector and checks what arrives at the sink.

@@ -1,0 +1,207 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/pprof/profile"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/weft-otel/weft/internal/viewapi"
+)
+
+// profilesGate makes a collector accept pipelines of profiles.
+const profilesGate = "service.profilesSupport"
+
+// profiled is a collector that sends profiles to another one over OTLP.
+type profiled struct {
+	*collector
+	sink *collector
+}
+
+func startProfiled(t *testing.T, s setup) profiled {
+	t.Helper()
+	grpc := "SINK_GRPC=" + freeAddress(t)
+	sink := startCollector(t, setup{
+		config: filepath.Join(root, "e2e/testdata/profiles-sink.yaml"), gates: profilesGate, env: []string{grpc},
+	})
+	s.more, s.gates, s.env = append(s.more, filepath.Join(root, "e2e/testdata/profiles.yaml")), profilesGate, append(s.env, grpc)
+	return profiled{startCollector(t, s), sink}
+}
+
+// waitSum is the number of contended waits and their time in nanoseconds.
+type waitSum struct{ count, time int64 }
+
+// checkTotals waits for the end of a session, stops both collectors, and compares the sums of all profiles, of the metrics and of the page.
+func (p profiled) checkTotals(t *testing.T, service string) map[string]waitSum {
+	t.Helper()
+	p.waitForCut(t, service, "end")
+	onPage := p.onPage(t)
+	p.terminate(t)
+	p.sink.terminate(t)
+	metrics := waitSum{
+		count: p.metric(t, "weft.lock.contentions"), time: p.metric(t, "weft.lock.blocked.time"),
+	}
+	sums := p.profiles(t, service)
+	require.Positive(t, onPage.time)
+	assert.Equal(t, onPage, metrics, "metrics")
+	assert.Equal(t, onPage, sums["block"], "block")
+	assert.Equal(t, onPage, sums["mutex"], "mutex")
+	assert.GreaterOrEqual(t, sums["off_cpu"].time, onPage.time)
+	t.Logf("%s: %d contended waits, %d ns", service, onPage.count, onPage.time)
+	return sums
+}
+
+// onPage returns the sums of the page for the only session.
+func (p profiled) onPage(t *testing.T) waitSum {
+	t.Helper()
+	var list pageSessions
+	poll(t, "the page shows that the session has ended", func() bool {
+		fromPage(t, p.collector, "sessions", &list)
+		return len(list.Sessions) == 1 && !list.Sessions[0].Live
+	})
+	var threads viewapi.Threads
+	fromPage(t, p.collector, "sessions/"+list.Sessions[0].ID+"/threads", &threads)
+	return waitSum{threads.Sum.Blocked.Count, threads.Sum.Blocked.Time}
+}
+
+// metric returns the last value of a cumulative metric, over all its series. Seconds become nanoseconds.
+func (p profiled) metric(t *testing.T, name string) (sum int64) {
+	t.Helper()
+	eachLine(t, filepath.Join(p.out, "metrics.json"), func(line []byte) {
+		md, err := (&pmetric.JSONUnmarshaler{}).UnmarshalMetrics(line)
+		require.NoError(t, err)
+		for _, rm := range md.ResourceMetrics().All() {
+			for _, m := range rm.ScopeMetrics().At(0).Metrics().All() {
+				if m.Name() != name {
+					continue
+				}
+				sum = 0
+				for _, dp := range m.Sum().DataPoints().All() {
+					sum += dp.IntValue() + int64(math.Round(dp.DoubleValue()*1e9))
+				}
+			}
+		}
+	})
+	return sum
+}
+
+// profiles returns the sums of all samples that the other collector received, by the type of their period.
+func (p profiled) profiles(t *testing.T, service string) map[string]waitSum {
+	t.Helper()
+	sums := make(map[string]waitSum)
+	eachLine(t, filepath.Join(p.sink.out, "profiles.json"), func(line []byte) {
+		pd, err := (&pprofile.JSONUnmarshaler{}).UnmarshalProfiles(line)
+		require.NoError(t, err)
+		text := func(i int32) string { return pd.Dictionary().StringTable().At(int(i)) }
+		for _, rp := range pd.ResourceProfiles().All() {
+			name, _ := rp.Resource().Attributes().Get("service.name")
+			require.Equal(t, service, name.AsString())
+			for _, one := range rp.ScopeProfiles().At(0).Profiles().All() {
+				sum := sums[text(one.PeriodType().TypeStrindex())]
+				into := &sum.time
+				if text(one.SampleType().TypeStrindex()) == "contentions" {
+					into = &sum.count
+				}
+				for _, s := range one.Samples().All() {
+					require.Equal(t, 1, s.Values().Len())
+					*into += s.Values().At(0)
+				}
+				sums[text(one.PeriodType().TypeStrindex())] = sum
+			}
+		}
+	})
+	return sums
+}
+
+func eachLine(t *testing.T, path string, do func(line []byte)) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for line := range bytes.Lines(data) {
+		do(line)
+	}
+}
+
+// TestProfilesHaveTheTotals compares the profiles that a real collector receives over OTLP with the metrics and the page, for the sample, for a
+// server with a pool, and for a flight recording.
+func TestProfilesHaveTheTotals(t *testing.T) {
+	t.Run("sample", func(t *testing.T) {
+		p := startProfiled(t, setup{})
+		jvm := java(t, jdks[0], p.endpoint, "exchange", "com.acme.orders.Exchange", "5")
+		jvm.wait(t)
+		p.checkTotals(t, "exchange")
+	})
+	t.Run("pool", func(t *testing.T) {
+		p := startProfiled(t, setup{})
+		waited := runShop(t, jdks[len(jdks)-1], p.collector, withJars(t, "spring"))
+		sums := p.checkTotals(t, "shop")
+		assert.Greater(t, sums["block"].time, waited*9/10, "the program measured the waits for connections")
+	})
+	t.Run("flight recording", func(t *testing.T) {
+		dir := t.TempDir()
+		file := filepath.Join(dir, "Convoy.jfr")
+		var truth any
+		record(t, jdks[0], file, &truth, "Convoy", "monitor")
+		p := startProfiled(t, setup{config: "replay.yaml", env: []string{"WEFT_RECORDINGS=" + file, "WEFT_STATE=" + t.TempDir()}})
+		sums := p.checkTotals(t, "Convoy")
+		for _, family := range []string{"block", "mutex"} {
+			assert.Equal(t, sums[family], byCommand(t, file, family), "weft profile --type "+family)
+		}
+	})
+}
+
+// byCommand returns the sums of the file that weft profile writes, as go tool pprof reads them.
+func byCommand(t *testing.T, recording, family string) (sum waitSum) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), family+".pb.gz")
+	said, err := exec.Command(built("weft"), "profile", recording, "--type", family, "-o", out).CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	file, err := os.Open(out)
+	require.NoError(t, err)
+	defer file.Close() //nolint:errcheck // read only
+	p, err := profile.Parse(file)
+	require.NoError(t, err)
+	for _, s := range p.Sample {
+		sum.count += s.Value[0]
+		sum.time += s.Value[1]
+	}
+	raw, err := exec.Command("go", "tool", "pprof", "-raw", out).CombinedOutput()
+	require.NoError(t, err, "%s", raw)
+	assert.Contains(t, string(raw), "PeriodType: "+family+" count")
+	return sum
+}
+
+// TestProfilesNeedTheGate checks that a collector without the gate says what to do.
+func TestProfilesNeedTheGate(t *testing.T) {
+	c, _ := launch(t, setup{config: "profiles.yaml"})
+	require.NotZero(t, c.wait(t))
+	assert.Contains(t, strings.Join(c.errLines(), "\n"), profilesGate)
+}
+
+// TestProfilesConfig runs config/profiles.yaml.
+func TestProfilesConfig(t *testing.T) {
+	grpc := freeAddress(t)
+	sink := startCollector(t, setup{config: filepath.Join(root, "e2e/testdata/profiles-sink.yaml"), gates: profilesGate, env: []string{"SINK_GRPC=" + grpc}})
+	c := startCollector(t, setup{config: "profiles.yaml", gates: profilesGate, env: []string{"PROFILES_ENDPOINT=" + grpc, "WEFT_PROFILES_INTERVAL=200ms"}})
+	jvm := java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "3600")
+	p := profiled{c, sink}
+	poll(t, "profiles arrive", func() bool {
+		return exists(filepath.Join(sink.out, "profiles.json")) && p.profiles(t, "exchange")["mutex"].time > 0
+	})
+	jvm.stop(t, syscall.SIGTERM)
+	c.terminate(t)
+	sink.terminate(t)
+}
