@@ -125,7 +125,7 @@ func Runs(before, after *Run) *Comparison {
 	}
 	c.Total.judge(units, 0)
 	slices.SortFunc(c.Changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(math.Abs(b.Difference()), math.Abs(a.Difference())), a.Key.compare(b.Key))
+		return cmp.Or(cmp.Compare(math.Abs(b.Difference()), math.Abs(a.Difference())), a.compare(b.Key))
 	})
 	return c
 }
