@@ -75,7 +75,7 @@ func (c *ProfileConfig) has(f profile.Family) bool { return slices.Contains(c.Ty
 func (c *ProfileConfig) config(budget *contention.Budget) profile.Config {
 	return profile.Config{
 		Waiters: c.has(profile.Block) || c.has(profile.OffCPU), Uncontended: c.has(profile.OffCPU), Holders: c.has(profile.Mutex), Idle: c.Idle,
-		Links: c.MaxLinks, MaxSamples: c.MaxSamples, Budget: budget,
+		Links: c.MaxLinks, MaxSamples: c.MaxSamples, Budget: budget, Memory: sessions.ProfileMemory(),
 	}
 }
 

@@ -11,14 +11,19 @@ import (
 
 	"github.com/weft-otel/weft/internal/budget"
 	"github.com/weft-otel/weft/internal/engine/incident"
+	"github.com/weft-otel/weft/internal/engine/profile"
 	"github.com/weft-otel/weft/internal/engine/window"
 )
 
-// The memory for critical paths and for incidents is lent to the sessions of all components.
+// The memory for critical paths, incidents and profiles is lent to the sessions of all components.
 var (
 	pathMemory     = newLender(runtime.GOMAXPROCS(0), window.NewScratch)   //nolint:gochecknoglobals // memory without state
 	incidentMemory = newLender(runtime.GOMAXPROCS(0), incident.NewScratch) //nolint:gochecknoglobals // the same
+	profileMemory  = newLender(runtime.GOMAXPROCS(0), profile.NewScratch)  //nolint:gochecknoglobals // the same
 )
+
+// ProfileMemory lends the memory for profiles of waits.
+func ProfileMemory() profile.Memory { return profileMemory }
 
 // NewIncidents returns a finder of incidents in the windows of a session. It borrows its memory.
 func NewIncidents(opt incident.Options) *incident.Finder {
@@ -36,7 +41,7 @@ type scratch interface {
 	Held() int
 }
 
-// lender implements window.Memory and incident.Memory. As soon as it has lent everything, the next borrower waits: more borrowers than CPUs would need more
+// lender implements the Memory of the packages window, incident and profile. As soon as it has lent everything, the next borrower waits: more borrowers than CPUs would need more
 // memory and finish no earlier. It does not leave memory to the garbage collector between two windows, as a sync.Pool does: a tenth of the
 // CPU time of a busy session went into page faults in new memory.
 type lender[T scratch] struct {

@@ -119,6 +119,7 @@ func (s *Set) Shutdown(ctx context.Context) {
 	}
 	pathMemory.clear()
 	incidentMemory.clear()
+	profileMemory.clear()
 }
 
 // Consume takes the carriers in td, without changing td. Other goroutines process them, which may take long when windows end. Consume waits
@@ -251,6 +252,7 @@ func (s *Set) watch(ctx context.Context) {
 		case now := <-ticker.C:
 			pathMemory.trim(now)
 			incidentMemory.trim(now)
+			profileMemory.trim(now)
 			if now.Sub(begun) >= resumePatience {
 				s.resume(ctx)
 			}

@@ -26,6 +26,7 @@ type Config struct {
 	Links       int  // requests of each stack whose waits are separate samples: those that waited longest
 	MaxSamples  int  // stacks of a session until it is flushed; the rest share a sample for each kind of wait
 	Budget      *contention.Budget
+	Memory      Memory // with Holders, lends the memory for one window at a time; nil: each session keeps its own
 }
 
 // Account adds up one session. One goroutine owns it.
@@ -45,7 +46,7 @@ type Account struct {
 func New(cfg *Config, sym *symbols.Table, classifier *waits.Classifier) *Account {
 	return &Account{
 		cfg: cfg, sym: sym, rules: classifier.Or(sym), pools: contention.NewPools(sym), until: math.MinInt64,
-		waiters: newTable(cfg), holders: newTable(cfg), split: newSplit(),
+		waiters: newTable(cfg), holders: newTable(cfg), split: newSplit(cfg.Memory),
 	}
 }
 
@@ -111,7 +112,7 @@ func (a *Account) Close(tl *timeline.Timeline, at jvmthread.Time) {
 		return
 	}
 	if a.cfg.Holders {
-		a.split.clear()
+		a.split.borrow()
 	}
 	a.addOpen(tl, at)
 	if a.cfg.Holders {

@@ -5,11 +5,9 @@ package profile
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine/contention"
-	"github.com/weft-otel/weft/internal/engine/recent"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -22,26 +20,13 @@ import (
 //
 // Times are relative to the start of the window, so that the products of pass do not overflow.
 type split struct {
-	*scratch // from begin or clear to finish; nil otherwise
+	*Scratch // between windows nil, or without locks
 
-	base jvmthread.Time
-	took map[jvmthread.LockID]taken // at the start of the window, of locks that are held then
-	kept map[jvmthread.LockID]taken // the same at its end
+	memory Memory // nil: the split keeps its own
+	base   jvmthread.Time
+	took   map[jvmthread.LockID]taken // at the start of the window, of locks that are held then
+	kept   map[jvmthread.LockID]taken // the same at its end
 }
-
-// scratch takes about 150 bytes for each hold of a window; between windows, sessions do not keep it.
-type scratch struct {
-	locks   []lock
-	index   map[jvmthread.LockID]int32            // in locks, plus one
-	recent  recent.Cache[jvmthread.LockID, int32] // the same
-	pieces  []piece
-	edges   []edge
-	holders []int32 // by edge: holders in the segment from it to the next one
-	open    []int32
-}
-
-//nolint:gochecknoglobals // memory without state
-var scratches = sync.Pool{New: func() any { return &scratch{index: make(map[jvmthread.LockID]int32)} }}
 
 // lock has a part of the pieces and of the edges.
 type lock struct {
@@ -75,21 +60,13 @@ type edge struct {
 	caused  jvmthread.Time // time that each holder from the first edge to this one has caused
 }
 
-func newSplit() split {
-	return split{took: make(map[jvmthread.LockID]taken), kept: make(map[jvmthread.LockID]taken)}
-}
-
-// clear begins without locks.
-func (s *split) clear() {
-	s.scratch = scratches.Get().(*scratch)
-	clear(s.index)
-	s.recent.Clear()
-	s.locks, s.pieces, s.edges = s.locks[:0], s.pieces[:0], s.edges[:0]
+func newSplit(memory Memory) split {
+	return split{memory: memory, took: make(map[jvmthread.LockID]taken), kept: make(map[jvmthread.LockID]taken)}
 }
 
 // begin cuts the holds of a window, from a time on, into pieces.
 func (s *split) begin(w *window.Window, from jvmthread.Time) {
-	s.clear()
+	s.borrow()
 	s.base = from
 	s.took, s.kept = s.kept, s.took
 	clear(s.kept)
@@ -318,10 +295,7 @@ type report func(k *Key, holder jvmthread.ThreadID, sum Sum, span jvmthread.Span
 
 // finish reports what each holder caused. The sums of a lock are those of its waits.
 func (s *split) finish(emit report) {
-	defer func() {
-		scratches.Put(s.scratch)
-		s.scratch = nil
-	}()
+	defer s.release()
 	for i := range s.locks {
 		l := &s.locks[i]
 		if l.waited == (Sum{}) {

@@ -32,7 +32,7 @@ func TestSharedHoldsAgainstAnOracle(t *testing.T) {
 			start, end := span()
 			w.Holds = append(w.Holds, jvmthread.Hold{Lock: permits, Thread: jvmthread.ThreadID(i + 1), Start: start, End: end, Marks: jvmthread.HoldShared})
 		}
-		s := newSplit()
+		s := newSplit(nil)
 		s.begin(&w, w.Start)
 		want := make([]float64, threads+1)
 		var waited Sum
