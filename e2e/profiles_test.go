@@ -44,17 +44,12 @@ func startProfiled(t *testing.T, s setup) profiled {
 // waitSum is the number of contended waits and their time in nanoseconds.
 type waitSum struct{ count, time int64 }
 
-// checkTotals waits for the end of a session, stops both collectors, and compares the sums of all profiles, of the metrics and of the page.
+// checkTotals waits for the end of a session, and compares the sums of all profiles, of the metrics and of the page.
 func (p profiled) checkTotals(t *testing.T, service string) map[string]waitSum {
 	t.Helper()
 	p.waitForCut(t, service, "end")
 	onPage := p.onPage(t)
-	p.terminate(t)
-	p.sink.terminate(t)
-	metrics := waitSum{
-		count: p.metric(t, "weft.lock.contentions"), time: p.metric(t, "weft.lock.blocked.time"),
-	}
-	sums := p.profiles(t, service)
+	metrics, sums := p.stop(t, service)
 	require.Positive(t, onPage.time)
 	assert.Equal(t, onPage, metrics, "metrics")
 	assert.Equal(t, onPage, sums["block"], "block")
@@ -62,6 +57,15 @@ func (p profiled) checkTotals(t *testing.T, service string) map[string]waitSum {
 	assert.GreaterOrEqual(t, sums["off_cpu"].time, onPage.time)
 	t.Logf("%s: %d contended waits, %d ns", service, onPage.count, onPage.time)
 	return sums
+}
+
+// stop stops both collectors and returns the sums of the metrics and of all profiles.
+func (p profiled) stop(t *testing.T, service string) (metrics waitSum, profiles map[string]waitSum) {
+	t.Helper()
+	p.terminate(t)
+	p.sink.terminate(t)
+	metrics = waitSum{count: p.metric(t, "weft.lock.contentions"), time: p.metric(t, "weft.lock.blocked.time")}
+	return metrics, p.profiles(t, service)
 }
 
 // onPage returns the sums of the page for the only session.
@@ -149,6 +153,25 @@ func TestProfilesHaveTheTotals(t *testing.T) {
 		waited := runShop(t, jdks[len(jdks)-1], p.collector, withJars(t, "spring"))
 		sums := p.checkTotals(t, "shop")
 		assert.Greater(t, sums["block"].time, waited*9/10, "the program measured the waits for connections")
+	})
+	t.Run("aggregated", func(t *testing.T) { // the page has no intervals, and the agent sends no holders
+		p := startProfiled(t, setup{})
+		var truth struct {
+			Threads []counters `json:"threads"`
+		}
+		runJava(t, jdks[0], p.endpoint+",mode=aggregated,interval=100ms", "counters", &truth, "Counters", "20")
+		poll(t, "the session ended", func() bool { return strings.Contains(strings.Join(p.errLines(), ""), "Session ended") })
+		metrics, sums := p.stop(t, "counters")
+		least := int64(0) // the program also counts waits to reenter as blocked, but not its first rounds
+		for _, th := range truth.Threads {
+			if strings.HasPrefix(th.Name, "buyer-") {
+				least += th.BlockedCount
+			}
+		}
+		require.Positive(t, least)
+		assert.GreaterOrEqual(t, metrics.count, least)
+		assert.Equal(t, metrics, sums["block"])
+		assert.Equal(t, metrics, sums["mutex"])
 	})
 	t.Run("flight recording", func(t *testing.T) {
 		dir := t.TempDir()
