@@ -87,6 +87,24 @@ type Comparison struct {
 	Unit    Unit     `json:"unit"`
 	Total   Change   `json:"total"`   // the sum of all; its key is empty
 	Changes []Change `json:"changes"` // by the size of the difference, largest first
+
+	units [2]float64
+	least float64 // difference that counts
+}
+
+// Scale is what a time before is to be multiplied by to be compared to one after; 0: there is nothing to compare to.
+func (c *Comparison) Scale() float64 {
+	if c.units[0] <= 0 {
+		return 0
+	}
+	return c.units[1] / c.units[0]
+}
+
+// Judge returns how some of the waits changed, by the rule for the changes.
+func (c *Comparison) Judge(before, after Sum) Verdict {
+	some := change(Key{}, before, after, c.units)
+	some.judge(c.units, c.least)
+	return some.Verdict
 }
 
 // A difference counts if it is at least a hundredth of what the threads of either run waited for in all. If there were waits in both runs, it
@@ -119,9 +137,9 @@ func Runs(before, after *Run) *Comparison {
 		add(&all[1], c.Changes[i].After)
 	}
 	c.Total = change(Key{}, all[0], all[1], units)
-	least := leastShare * max(c.Total.BeforeRate, c.Total.AfterRate)
+	c.units, c.least = units, leastShare*max(c.Total.BeforeRate, c.Total.AfterRate)
 	for i := range c.Changes {
-		c.Changes[i].judge(units, least)
+		c.Changes[i].judge(units, c.least)
 	}
 	c.Total.judge(units, 0)
 	slices.SortFunc(c.Changes, func(a, b Change) int {

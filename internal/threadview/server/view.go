@@ -112,6 +112,7 @@ func answers() map[string]answer {
 		"classes":      {make: (*query).classes, heavy: "savings", rows: "Classes"},
 		"callers":      {make: (*query).callers, rows: "Callers"},
 		"compare":      {make: (*query).compare, heavy: always, rows: "Changes"},
+		"flame":        {make: (*query).flame, heavy: always},
 		"path":         {make: (*query).path, heavy: always, rows: "Segments"},
 		"locks":        {make: (*query).locks, heavy: always, rows: "Locks"},
 		"locklanes":    {make: (*query).lockLanes, heavy: always},

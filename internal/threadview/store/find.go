@@ -178,3 +178,22 @@ func (sn *Snapshot) Fitting(from, to jvmthread.Time, most int) (jvmthread.Time, 
 	}
 	return fits, ok
 }
+
+// Slices yields consecutive parts of a range, cut where windows begin. Each has at most so many intervals and holds, unless one window has more.
+func (sn *Snapshot) Slices(from, to jvmthread.Time, most int, yield func(from, to jvmthread.Time)) {
+	n := 0
+	for _, b := range sn.blocksFrom(from) {
+		if b.Start >= to {
+			break
+		}
+		more := len(b.state) + len(b.holds)
+		if n > 0 && n+more > most && b.Start > from {
+			yield(from, b.Start)
+			from, n = b.Start, 0
+		}
+		n += more
+	}
+	if from < to {
+		yield(from, to)
+	}
+}

@@ -155,6 +155,19 @@ func (sn *Snapshot) OwnerStack(iv *Interval) (stack StackID) {
 	return stack
 }
 
+// OwnerStacks yields the events that say where the owner of a lock was when a thread began to wait for it, in each window that overlaps
+// [from, to). The event is valid until yield returns.
+func (sn *Snapshot) OwnerStacks(from, to jvmthread.Time, yield func(ev *jvmthread.Event)) {
+	_ = sn.replay(from, to, func(b *Block) bool { return b.raw.ownerStacks }, func(_ *Block, events []jvmthread.Event) bool { // without events there are no stacks
+		for i := range events {
+			if ev := &events[i]; ev.Kind == jvmthread.KindOwnerStack && ev.Time >= from && ev.Time < to {
+				yield(ev)
+			}
+		}
+		return true
+	})
+}
+
 // isCall has the kinds of events in which a thread acts without waiting: on another thread, on those that wait for a lock, or on itself.
 var isCall = [jvmthread.NumKinds]bool{
 	jvmthread.KindStartCalled: true, jvmthread.KindInterruptCalled: true, jvmthread.KindNotify: true, jvmthread.KindNotifyAll: true,

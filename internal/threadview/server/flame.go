@@ -1,0 +1,144 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/weft-otel/weft/internal/compare"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadview/store"
+	"github.com/weft-otel/weft/internal/viewapi"
+	"github.com/weft-otel/weft/internal/wording"
+)
+
+// flame returns the contended waits by lock: the stacks that waited, and what the holders did meanwhile.
+func (q *query) flame() (any, *Problem) {
+	sel := q.selected()
+	inClass, isNamed := q.matches("class"), q.matches("lock")
+	width := q.number("width", 1000, 1, 4000)
+	q.paged(2000, 4000)
+	var before *query
+	var p *Problem
+	var requests [2]int64
+	if slices.ContainsFunc([]string{baseline, "before_from", "before_to"}, q.values.Has) {
+		before, p = q.compareTo()
+		requests = [2]int64{q.number("before_requests", 0, 1, farAway), q.number("requests", 0, 1, farAway)}
+	}
+	if wrong := cmp.Or(q.done(), p); wrong != nil {
+		return nil, wrong
+	}
+	g := newFlameGraph()
+	g.add(q.flames(sel, inClass, isNamed), after)
+	out := viewapi.Flame{From: q.rel(q.from), To: q.rel(q.to)}
+	if before != nil {
+		others := before.selected()
+		then, now := before.compared(others), q.compared(sel)
+		then.run.Requests, now.run.Requests = uint64(requests[0]), uint64(requests[1])
+		g.compared = compare.Runs(&then.run, &now.run)
+		g.add(before.flames(others, inClass, isNamed), earlier)
+		out.Baseline = &viewapi.Baseline{
+			Session: before.sn.ID.String(), From: before.rel(before.from), To: before.rel(before.to),
+			Unit: string(g.compared.Unit), Scale: g.compared.Scale(),
+		}
+	}
+	g.write(q, &out, width, q.page.limit)
+	return out, nil
+}
+
+// The two ranges of a flame graph.
+const (
+	after = iota
+	earlier
+	numRanges
+)
+
+// lockKey is what users see as one lock, in any session.
+type lockKey struct{ class, name string }
+
+// flames is the contended waits of a range by lock.
+type flames struct {
+	q       *query
+	locks   []lockKey
+	index   map[lockKey]int32
+	kinds   []jvmthread.Wait // by lock
+	at      map[place]int32  // the lock of a stack that waits
+	waiters stackWaits
+	holders map[doing]*held
+}
+
+// doing is what holders of a lock did, and where.
+type doing struct {
+	lock  int32
+	stack store.StackID
+	state jvmthread.State
+	taken bool // the stack is where the holder had taken the lock; it ran
+	known bool // the holder is known
+}
+
+// held is the time that others waited meanwhile.
+type held struct {
+	viewapi.StateTime
+
+	longest int64 // that one interval of a holder caused
+	thread  int
+	when    jvmthread.Time // a time in that interval
+}
+
+func (h *held) add(count, time int64, thread int, when jvmthread.Time) {
+	h.Count += count
+	if h.Time += time; time > h.longest || h.thread == 0 {
+		h.longest, h.thread, h.when = time, thread, when
+	}
+}
+
+// flames adds up the contended waits of the range.
+func (q *query) flames(sel selection, inClass, isNamed func(string) bool) *flames {
+	f := &flames{q: q, index: map[lockKey]int32{}, at: map[place]int32{}, waiters: stackWaits{}, holders: map[doing]*held{}}
+	q.waits(sel, [numKinds]bool{kindBlocked: true}, func(_ kind, class uint32, stack store.StackID) *waits {
+		if !inClass(q.sn.Classes[class]) {
+			return nil
+		}
+		return f.waiters.of(class, stack)
+	})
+	most := map[int32]int64{}
+	for at, t := range f.waiters {
+		site, kind := q.sn.Site(at.stack), t.longest.Wait
+		k := lockKey{q.sn.Classes[at.class], wording.Object(kind, q.sn.Classes[at.class], site.Lock, site.Entry)}
+		if kind == jvmthread.WaitPool {
+			k.class = "" // a pool is one, whatever the classes it uses to wait
+		}
+		if !isNamed(k.name) || t.Count == 0 && t.Time == 0 {
+			continue
+		}
+		lock, ok := f.index[k]
+		if !ok {
+			lock = int32(len(f.locks))
+			f.index[k] = lock
+			f.locks, f.kinds = append(f.locks, k), append(f.kinds, kind)
+		}
+		if f.at[at] = lock; t.Time > most[lock] || t.Time == most[lock] && kind < f.kinds[lock] {
+			most[lock], f.kinds[lock] = t.Time, kind
+		}
+	}
+	q.sn.Slices(q.from, q.to, maxFlameSlice, func(from, to jvmthread.Time) { f.split(sel, from, to) })
+	return f
+}
+
+// of returns the sums of what holders did.
+func (f *flames) of(d doing) *held {
+	h := f.holders[d]
+	if h == nil {
+		h = &held{}
+		f.holders[d] = h
+	}
+	return h
+}
+
+// sumOf returns a sum for package compare.
+func sumOf(s viewapi.StateTime) compare.Sum {
+	return compare.Sum{Count: uint64(max(0, s.Count)), Time: time.Duration(s.Time)}
+}

@@ -1,0 +1,295 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadview/store"
+	"github.com/weft-otel/weft/internal/viewapi"
+)
+
+const (
+	maxFlameSlice  = 1 << 17 // intervals and holds that are divided at a time
+	maxFlamePieces = 1 << 19 // of their holds; what holders did in further ones is unknown
+)
+
+// split divides the time that threads waited in a part of the range among what the holders did meanwhile. Several holders at a time cause equal
+// parts, and what nobody is known to cause has a sum of its own, so that the sums are those of the waits, to the nanosecond.
+func (f *flames) split(sel selection, from, to jvmthread.Time) {
+	s := &flameSplit{flames: f, from: from, to: to, locks: map[store.LockIndex]*flameWaits{}, seen: f.ownerStacks(from, to)}
+	f.q.sn.Sweep(from, to, sel.has, s.wait)
+	f.q.sn.Holds(from, to, func(h store.Hold) bool {
+		if l := s.locks[h.Lock]; l != nil && h.Lock != 0 && h.Start < l.last && h.End > l.first {
+			l.holds = append(l.holds, h)
+		}
+		return true
+	})
+	for _, l := range s.locks {
+		s.divide(l)
+	}
+}
+
+// flameSplit is the waits of a part of the range.
+type flameSplit struct {
+	*flames
+
+	from, to jvmthread.Time
+	locks    map[store.LockIndex]*flameWaits
+	seen     map[int][]ownerStack
+	pieces   []flamePiece
+	caused   []viewapi.StateTime // by piece and name
+	cut      int                 // pieces of all locks
+	turns    []flameTurn
+	open     []int32 // pieces at a time, the newest last
+}
+
+// flameWaits is the waits for a lock object.
+type flameWaits struct {
+	first, last jvmthread.Time
+	waits       []flameWait
+	holds       []store.Hold
+	names       []int32 // the locks that users see in it, nearly always one
+	waiting     []int64 // threads, by name
+}
+
+type flameWait struct {
+	from, to jvmthread.Time
+	name     int32 // index
+	began    bool
+	owner    ownerStack // of the lock when the wait began
+}
+
+// ownerStack is where the owner of a lock was when a thread began to wait for it.
+type ownerStack struct {
+	at    jvmthread.Time
+	peer  int
+	stack store.StackID
+}
+
+// flamePiece is one thing that a holder did.
+type flamePiece struct {
+	from, to jvmthread.Time
+	thread   int
+	doing    doing
+}
+
+// flameTurn is where a wait or a piece begins or ends.
+type flameTurn struct {
+	at   jvmthread.Time
+	what flameEnd
+	n    int32
+}
+
+// flameEnd says what begins or ends, in the order in which that happens at the same time: a thread that begins to wait waits for the holder of
+// that moment.
+type flameEnd uint8
+
+const (
+	waitEnds flameEnd = iota
+	pieceEnds
+	pieceBegins
+	waitBegins
+)
+
+// ownerStacks returns the known stacks of owners, by the thread that waited.
+func (f *flames) ownerStacks(from, to jvmthread.Time) map[int][]ownerStack {
+	all := map[int][]ownerStack{}
+	f.q.sn.OwnerStacks(from, to, func(ev *jvmthread.Event) {
+		i := f.q.sn.Thread(ev.Thread)
+		all[i] = append(all[i], ownerStack{ev.Time, f.q.sn.Thread(ev.Peer), store.StackID(ev.Stack)})
+	})
+	for _, list := range all {
+		slices.SortFunc(list, func(a, b ownerStack) int { return cmp.Compare(a.at, b.at) })
+	}
+	return all
+}
+
+func (s *flameSplit) wait(c *store.Cursor) {
+	if kindOf(c.As()) != kindBlocked {
+		return
+	}
+	lock := c.Lock()
+	name, ok := s.at[place{s.q.sn.Locks[lock].Class, c.Stack()}]
+	if !ok {
+		return
+	}
+	w := flameWait{from: max(c.Start, s.from), to: min(c.End, s.to), began: c.Start >= s.from && !c.Marks.Has(jvmthread.MarkContinues)}
+	l := s.locks[lock]
+	if l == nil {
+		l = &flameWaits{first: w.from}
+		s.locks[lock] = l
+	}
+	l.first, l.last = min(l.first, w.from), max(l.last, w.to, w.from+1)
+	if w.name = int32(slices.Index(l.names, name)); w.name < 0 {
+		w.name = int32(len(l.names))
+		l.names = append(l.names, name)
+	}
+	if list := s.seen[c.Thread()]; w.began && len(list) > 0 {
+		i, _ := slices.BinarySearchFunc(list, c.Start, func(o ownerStack, t jvmthread.Time) int { return cmp.Compare(o.at, t) })
+		if i < len(list) && list[i].at < max(c.End, c.Start+1) {
+			w.owner = list[i]
+		}
+	}
+	l.waits = append(l.waits, w)
+}
+
+// divide divides the waits for a lock object.
+func (s *flameSplit) divide(l *flameWaits) {
+	slices.SortFunc(l.holds, func(a, b store.Hold) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), cmp.Compare(a.Thread, b.Thread))
+	})
+	s.pieces = s.pieces[:0]
+	until := l.first
+	for i := range l.holds {
+		h := &l.holds[i]
+		start, end := max(h.Start, l.first, s.from), min(h.End, l.last, s.to)
+		if !isShared(*h) {
+			start = max(start, until)
+			until = max(until, end)
+		}
+		if start < end {
+			s.cutHold(h, start, end)
+		}
+	}
+	s.order(l)
+	s.sweep(l)
+	for i, c := range s.caused {
+		if c != (viewapi.StateTime{}) {
+			p := &s.pieces[i/len(l.names)]
+			p.doing.lock = l.names[i%len(l.names)]
+			s.of(p.doing).add(c.Count, c.Time, p.thread, p.from)
+		}
+	}
+}
+
+// cutHold cuts a hold by what the holder did. A running thread has no stack; instead, it has that of the wait by which it took the lock.
+func (s *flameSplit) cutHold(h *store.Hold, start, end jvmthread.Time) {
+	piece := func(from, to jvmthread.Time, d doing) {
+		if from < to {
+			d.known = true
+			s.pieces = append(s.pieces, flamePiece{from: from, to: to, thread: h.Thread, doing: d})
+			s.cut++
+		}
+	}
+	var took store.StackID
+	by := func(c *store.Cursor) {
+		if c.Lock() == h.Lock && window.HasHolders(c.Wait()) && c.Stack() != 0 {
+			took = c.Stack()
+		}
+	}
+	for c := s.q.sn.Walk(h.Thread, h.Start-1, h.Start); c.Next(); {
+		if c.End == h.Start {
+			by(&c)
+		}
+	}
+	at := start
+	for c := s.q.sn.Walk(h.Thread, start, end); c.Next() && s.cut < maxFlamePieces; {
+		from, to := max(c.Start, at), min(c.End, end)
+		if from < to {
+			piece(at, from, doing{})
+			d := doing{stack: c.Stack(), state: c.State}
+			if d.state == jvmthread.StateRunnable && d.stack == 0 {
+				d.stack, d.taken = took, took != 0
+			}
+			piece(from, to, d)
+			at = to
+		}
+		by(&c)
+	}
+	piece(at, end, doing{})
+}
+
+// order makes the sorted list of where waits and pieces begin and end.
+func (s *flameSplit) order(l *flameWaits) {
+	s.turns = s.turns[:0]
+	for i := range l.waits {
+		w := &l.waits[i]
+		s.turns = append(s.turns, flameTurn{w.from, waitBegins, int32(i)})
+		if w.from < w.to {
+			s.turns = append(s.turns, flameTurn{w.to, waitEnds, int32(i)})
+		}
+	}
+	for i := range s.pieces {
+		p := &s.pieces[i]
+		s.turns = append(s.turns, flameTurn{p.from, pieceBegins, int32(i)}, flameTurn{p.to, pieceEnds, int32(i)})
+	}
+	slices.SortFunc(s.turns, func(a, b flameTurn) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.what, b.what), cmp.Compare(a.n, b.n))
+	})
+}
+
+// sweep goes through the time and adds what each piece caused.
+func (s *flameSplit) sweep(l *flameWaits) {
+	l.waiting = make([]int64, len(l.names))
+	s.caused = slices.Grow(s.caused[:0], len(s.pieces)*len(l.names))[:len(s.pieces)*len(l.names)]
+	clear(s.caused)
+	s.open = s.open[:0]
+	last := l.first
+	for _, t := range s.turns {
+		if t.at > last {
+			s.pass(l, int64(t.at-last))
+			last = t.at
+		}
+		switch t.what {
+		case waitEnds:
+			l.waiting[l.waits[t.n].name]--
+		case pieceEnds:
+			s.open = slices.DeleteFunc(s.open, func(i int32) bool { return i == t.n })
+		case pieceBegins:
+			s.open = append(s.open, t.n)
+		case waitBegins:
+			s.begin(l, &l.waits[t.n])
+		}
+	}
+}
+
+func (s *flameSplit) begin(l *flameWaits, w *flameWait) {
+	if w.from < w.to {
+		l.waiting[w.name]++
+	}
+	if !w.began {
+		return
+	}
+	if len(s.open) == 0 {
+		s.of(doing{lock: l.names[w.name]}).Count++
+		return
+	}
+	newest := s.open[len(s.open)-1]
+	s.by(l, newest, w.name).Count++
+	p := &s.pieces[newest]
+	if d := &p.doing; w.owner.stack != 0 && w.owner.peer == p.thread && (d.stack == 0 || d.taken) {
+		d.stack, d.taken = w.owner.stack, false
+	}
+}
+
+// pass divides the time that threads waited for some nanoseconds.
+func (s *flameSplit) pass(l *flameWaits, length int64) {
+	for name, n := range l.waiting {
+		waited := n * length
+		if waited == 0 {
+			continue
+		}
+		if len(s.open) == 0 {
+			s.of(doing{lock: l.names[name]}).Time += waited
+			continue
+		}
+		each, rest := waited/int64(len(s.open)), waited%int64(len(s.open))
+		for i, at := range s.open {
+			part := each
+			if int64(i) < rest {
+				part++
+			}
+			s.by(l, at, int32(name)).Time += part
+		}
+	}
+}
+
+// by returns what a piece caused to waits of a name.
+func (s *flameSplit) by(l *flameWaits, piece, name int32) *viewapi.StateTime {
+	return &s.caused[int(piece)*len(l.names)+int(name)]
+}
