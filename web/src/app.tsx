@@ -11,6 +11,7 @@ import {applyTheme, now, show, useShown} from "./store";
 import {useKeys} from "./ui/hooks";
 import {Button, Empty} from "./ui/parts";
 import {Answer} from "./views/Answer";
+import {FlameView} from "./views/Flame";
 import {Banners, Header, Help} from "./views/Header";
 import {Emptied, IncidentsView, isEmptied} from "./views/Incidents";
 import {LocksView} from "./views/Locks";
@@ -23,6 +24,7 @@ import {ThreadsView} from "./views/Threads";
 const titles: Record<Tab, string> = {
   threads: "Threads",
   locks: "Locks",
+  flame: "Flame graph",
   monitors: "Monitor statistics",
   path: "Critical path",
   log: "Interactions",
@@ -105,6 +107,8 @@ function View({shown, session, sessions}: {shown: Shown; session: Session | null
       return <ThreadsView key={session.id} shown={shown} />;
     case "locks":
       return <LocksView key={session.id} shown={shown} />;
+    case "flame":
+      return <FlameView key={session.id} shown={shown} />;
     case "monitors":
       return <MonitorsView key={session.id} shown={shown} />;
     case "path":

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Devserver serves the page and its API over simulated sessions for development: a finished one, a live one, one with a deadlock, one with locks
-// of java.util.concurrent, with -intervals one of that size, and with -virtual two of as many virtual threads.
+// of java.util.concurrent, with -intervals one of that size, with -virtual two of as many virtual threads, and with -stacks one that waits at as
+// many stacks.
 //
 //	go run ./internal/threadview/devserver -page web/dist -intervals 1000000
 package main
@@ -36,6 +37,7 @@ func run() error {
 	prefix := flag.String("prefix", "/", "path prefix of the page")
 	intervals := flag.Int("intervals", 0, "add a session with 500 threads and about this many intervals")
 	virtual := flag.Int("virtual", 0, "add two sessions with this many virtual threads: short ones, and ones that wait all the time")
+	stacks := flag.Int("stacks", 0, "add a session that waits at this many stacks")
 	maxBytes := flag.Int64("max-bytes", store.DefaultMaxBytes, "size limit of the store")
 	withLive := flag.Bool("live", true, "add a session that continues")
 	more := flag.Int("more", 0, "add this many finished sessions")
@@ -75,6 +77,9 @@ func run() error {
 	if *virtual > 0 {
 		crowd(store, 6, "short-virtual", *virtual, true)
 		crowd(store, 7, "waiting-virtual", *virtual, false)
+	}
+	if *stacks > 0 {
+		manyStacks(store, *stacks)
 	}
 	context.AfterFunc(ctx, func() {
 		view.Close()

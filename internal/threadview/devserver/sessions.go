@@ -225,6 +225,13 @@ func locks(st *store.Store) {
 	p.end(window.CutEnd)
 }
 
+// manyStacks adds a session that waits at many stacks.
+func manyStacks(st *store.Store, stacks int) {
+	p := newPlayer(st, 8, "many-stacks", time.Now().Add(-25*time.Minute))
+	p.record(threadtest.ManyStacks(p.symbols, stacks))
+	p.end(window.CutEnd)
+}
+
 // crowd adds a session with many virtual threads.
 func crowd(st *store.Store, number uint64, service string, threads int, short bool) {
 	p := newPlayer(st, number, service, time.Now().Add(-20*time.Minute))

@@ -34,6 +34,12 @@ test("a link restores the view", () => {
     virtual: "virtual threads",
     top: 220,
     skip: 20,
+    flame: "Orders.lock@com.acme.Lock&1",
+    frames: ["waits", "com.acme.Orders.add", "~-2"],
+    find: "add()",
+    wide: "before",
+    before: "a0000000000000000000000000000001",
+    beforeRange: {from: 5, to: 10},
   };
   assert.deepEqual(fromHash(`#${toHash(shown)}`), shown);
 });

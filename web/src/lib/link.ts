@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The state of the page that a link holds, and its form after the # of the address.
+import type {Measure} from "./flame";
 import {ids} from "./lanes";
 import {type Filter, type Grouping, noFilter} from "./rows";
 import type {Span} from "./scale";
 import {arrowKinds, type Kind, operations, type State, states} from "./words";
 
-export const tabs = ["threads", "locks", "monitors", "path", "log", "incidents", "sessions"] as const;
+export const tabs = ["threads", "locks", "flame", "monitors", "path", "log", "incidents", "sessions"] as const;
 export type Tab = (typeof tabs)[number];
 
 export const waits = ["waited", "reenter", "parked", "joined", "sleeping"] as const;
@@ -74,6 +75,14 @@ export interface Shown {
   top: number;
   /** The index of the first lock on the page of locks. */
   skip: number;
+  /** The flame graph: its only lock, the frame that fills it, the text to find, and the range that widths show. */
+  flame: string;
+  frames: string[];
+  find: string;
+  wide: Measure;
+  /** The session and the range that the shown one is compared to; empty: none; null: all of that session, or what was before. */
+  before: string;
+  beforeRange: Span | null;
 }
 
 export const nothing: Shown = {
@@ -104,6 +113,12 @@ export const nothing: Shown = {
   virtual: "",
   top: 0,
   skip: 0,
+  flame: "",
+  frames: [],
+  find: "",
+  wide: "now",
+  before: "",
+  beforeRange: null,
 };
 
 function spanText(span: Span): string {
@@ -124,6 +139,9 @@ export function runs(numbers: readonly number[]): string {
 
 /** The most groups of virtual threads that a session has, and a link opens. */
 const mostOpened = 32;
+
+/** The most frames between a lock and the one that fills the graph. */
+const mostFrames = 300;
 
 /** The most numbers read from one field: links are untrusted. */
 const most = 100_000;
@@ -179,6 +197,12 @@ export function toHash(shown: Shown): string {
   put("virtual", shown.virtual);
   if (shown.top) put("top", String(Math.round(shown.top)));
   if (shown.skip) put("skip", String(shown.skip));
+  put("flame", shown.flame);
+  for (const name of shown.frames) out.append("frame", name);
+  put("find", shown.find);
+  if (shown.wide !== nothing.wide) put("wide", shown.wide);
+  put("before", shown.before);
+  if (shown.beforeRange) put("beforerange", spanText(shown.beforeRange));
   return out.toString();
 }
 
@@ -234,5 +258,11 @@ export function fromHash(text: string): Shown {
     virtual: query.get("virtual") ?? "",
     top: whole("top"),
     skip: whole("skip"),
+    flame: query.get("flame") ?? "",
+    frames: query.getAll("frame").slice(0, mostFrames),
+    find: query.get("find") ?? "",
+    wide: oneOf(["now", "before"], query.get("wide"), nothing.wide),
+    before: query.get("before") ?? "",
+    beforeRange: parseSpan(query.get("beforerange")),
   };
 }

@@ -22,6 +22,8 @@ export const keyHelp: [string, string][] = [
   ["P", "show or hide the critical path"],
   ["G", "grouping: none, by thread group, by thread pool"],
   ["R", "use the selected interval as range"],
+  ["Enter", "flame graph: zoom into the frame; Esc goes back"],
+  ["L", "flame graph: show the longest wait of the frame on the lanes"],
   ["Space", "follow or pause a live session"],
   ["/", "search"],
   ["Esc", "clear the selection, then the range"],

@@ -1,11 +1,10 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A canvas over a part of time: size, zoom, pan, and selection of a range with wheel and drag. Subclasses paint the lanes.
-// There is no framework here, so that a frame never waits for one.
+// A canvas over a part of time: zoom, pan, and selection of a range with wheel and drag. Subclasses paint the lanes.
 import {clamp, pan, type Span, toPixel, toTime, zoom} from "../lib/scale";
 import {type Brush, fill, paintRange, paintRuler, rulerHeight} from "./draw";
-import {palette} from "./palette";
+import {Surface} from "./surface";
 
 export interface Events {
   view(view: Span): void;
@@ -16,34 +15,19 @@ export interface Events {
   scroll(by: number): boolean;
 }
 
-export abstract class Plane implements Brush {
-  readonly ctx: CanvasRenderingContext2D;
-  colors = palette(1);
-  width = 1;
-  height = 1;
-  ratio = 1;
+export abstract class Plane extends Surface implements Brush {
   view: Span = {from: 0, to: 1};
   limits: Span = {from: 0, to: 1};
   range: Span | null = null;
   /** The range while it is being dragged. */
   private drawing: Span | null = null;
-  private requested = 0;
-  private readonly observer: ResizeObserver;
-  private readonly abort = new AbortController();
-  /** Paint times of the last frames in milliseconds, newest last, for `make bench-page`. */
-  readonly frames: number[] = [];
 
   constructor(
-    protected readonly canvas: HTMLCanvasElement,
+    canvas: HTMLCanvasElement,
     protected readonly events: Events,
   ) {
-    this.ctx = canvas.getContext("2d", {alpha: false})!;
-    this.observer = new ResizeObserver(() => {
-      this.resize();
-      this.frame(); // a resized canvas is black, and a requested frame comes after the browser shows this one
-    });
-    this.observer.observe(canvas);
-    const {signal} = this.abort;
+    super(canvas);
+    const {signal} = this;
     canvas.addEventListener("wheel", this.wheel, {passive: false, signal});
     canvas.addEventListener("pointerdown", this.down, {signal});
     canvas.addEventListener("pointermove", this.move, {signal});
@@ -51,20 +35,13 @@ export abstract class Plane implements Brush {
     canvas.addEventListener("pointercancel", this.up, {signal});
     canvas.addEventListener("pointerleave", () => this.events.hover(0, 0, false), {signal});
     canvas.addEventListener("dblclick", (e) => this.events.double(e.offsetX, e.offsetY), {signal});
-    window.addEventListener("weft-theme", () => this.changed(), {signal});
-    this.resize();
-  }
-
-  destroy(): void {
-    this.observer.disconnect();
-    this.abort.abort();
-    cancelAnimationFrame(this.requested);
+    this.begin();
   }
 
   /** Paints everything between the ruler and the range. */
   protected abstract paintLanes(): void;
 
-  private paint(): void {
+  protected paint(): void {
     const {ctx, width, height} = this;
     fill(this, "surface", 0, 0, width, height);
     paintRuler(this);
@@ -80,37 +57,6 @@ export abstract class Plane implements Brush {
 
   private isRuler(y: number): boolean {
     return y < rulerHeight;
-  }
-
-  /** Requests a frame. */
-  changed(): void {
-    if (!this.requested) this.requested = requestAnimationFrame(() => this.frame());
-  }
-
-  private frame(): void {
-    cancelAnimationFrame(this.requested);
-    this.requested = 0;
-    const began = performance.now();
-    this.ctx.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    this.colors = palette(this.ratio);
-    this.paint();
-    this.frames.push(performance.now() - began);
-    if (this.frames.length > 600) this.frames.shift();
-  }
-
-  private resize(): void {
-    const {clientWidth, clientHeight} = this.canvas;
-    this.ratio = Math.min(3, window.devicePixelRatio || 1);
-    this.width = Math.max(1, clientWidth);
-    this.height = Math.max(1, clientHeight);
-    this.canvas.width = Math.round(this.width * this.ratio);
-    this.canvas.height = Math.round(this.height * this.ratio);
-    this.resized();
-    this.changed();
-  }
-
-  protected resized(): void {
-    // For subclasses that have more to do than to paint again.
   }
 
   x(time: number): number {
