@@ -75,19 +75,14 @@ func (r *Rules) origin(function string) origin {
 // stack is a parsed stack.
 type stack struct {
 	frames []jvmthread.Frame
+	names  []string // class and method of the frames
 	lines  []int  // of the frames in the text
 	at     int    // index of the site
 	from   origin // of the site
 }
 
 // function returns class and method of a frame.
-func (s *stack) function(i int) string {
-	f := &s.frames[i]
-	if f.Class == "" {
-		return f.Method
-	}
-	return f.Function()
-}
+func (s *stack) function(i int) string { return s.names[i] }
 
 // inside returns the index of the first frame that is not part of the library's code below the site.
 func (s *stack) inside() int {
@@ -102,8 +97,13 @@ func (s *stack) inside() int {
 func (r *Rules) parse(text string) (s stack) {
 	n := 0
 	for line := range strings.Lines(text) {
-		if f, ok := symbols.ParseFrame(strings.TrimSpace(line)); ok {
-			s.frames, s.lines = append(s.frames, f), append(s.lines, n)
+		line = strings.TrimSpace(line)
+		if f, ok := symbols.ParseFrame(line); ok {
+			name := f.Method
+			if f.Class != "" {
+				name, _ = symbols.FunctionOf(line)
+			}
+			s.frames, s.names, s.lines = append(s.frames, f), append(s.names, name), append(s.lines, n)
 		}
 		n++
 	}

@@ -139,3 +139,16 @@ func ParseFrame(line string) (f jvmthread.Frame, ok bool) {
 	}
 	return f, true
 }
+
+// FunctionOf returns class and method of a line that ParseFrame parses, without a copy. ok is false for other text.
+func FunctionOf(line string) (function string, ok bool) {
+	if strings.HasPrefix(line, "- ") {
+		return "", false
+	}
+	text, isFrame := strings.CutSuffix(strings.TrimPrefix(line, "at "), ")")
+	open := strings.LastIndexByte(text, '(')
+	if !isFrame || open < 0 {
+		return "", false
+	}
+	return text[:open], true
+}

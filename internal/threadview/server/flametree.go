@@ -35,6 +35,7 @@ type flameGraph struct {
 	locks    []flameLock
 	trees    [numTrees]flameTree
 	names    texts
+	path     []int32 // reused
 	nodes    int
 	dropped  int // stacks that are beyond the limit, in nodes of others
 }
@@ -65,11 +66,13 @@ func (t *texts) of(text string) int32 {
 // flameTree is the frames of one kind of stacks. Parents come before their children.
 type flameTree struct {
 	nodes []flameNode
-	child map[flameChild]int32
+	child map[uint64]int32 // by number
 }
 
 // flameChild identifies a node: by its parent, or -1 minus its lock, and by its name.
 type flameChild struct{ parent, name int32 }
+
+func (c flameChild) number() uint64 { return uint64(uint32(c.parent))<<32 | uint64(uint32(c.name)) }
 
 type flameNode struct {
 	flameChild
@@ -95,7 +98,7 @@ func (m *flameMost) longer(o *flameMost) {
 func newFlameGraph() *flameGraph {
 	g := &flameGraph{index: map[lockKey]int32{}, names: texts{ids: map[string]int32{}}}
 	for i := range g.trees {
-		g.trees[i].child = map[flameChild]int32{}
+		g.trees[i].child = map[uint64]int32{}
 	}
 	return g
 }
@@ -182,14 +185,12 @@ func (g *flameGraph) frames(sn *store.Snapshot, id store.StackID) (out []int32) 
 	skip := sn.Site(id).Frame
 	n := 0
 	for line := range strings.SplitSeq(symbols.Text(sn.Stacks[id]), "\n") {
-		f, ok := symbols.ParseFrame(line)
+		function, ok := symbols.FunctionOf(line)
 		switch {
 		case line == symbols.Truncated || len(out) == maxFlameFrames:
 			return append(out, viewapi.FlameTruncated)
-		case ok && n >= skip && f.Class == "":
-			out = append(out, g.names.of(f.Method))
 		case ok && n >= skip:
-			out = append(out, g.names.of(f.Function()))
+			out = append(out, g.names.of(function))
 		}
 		n++
 	}
@@ -199,10 +200,11 @@ func (g *flameGraph) frames(sn *store.Snapshot, id store.StackID) (out []int32) 
 // insert adds a stack to its tree.
 func (g *flameGraph) insert(s *flameStack, frames []int32, when int) {
 	t := &g.trees[s.tree]
-	path := append(slices.Clone(s.first), frames...)
+	path := append(append(g.path[:0], s.first...), frames...)
+	g.path = path
 	switch {
 	case g.nodes+len(path) > maxFlameNodes:
-		path = []int32{viewapi.FlameOthers}
+		path = append(path[:0], viewapi.FlameOthers)
 		g.dropped++
 	case len(frames) == 0 && !s.bare:
 		path = append(path, viewapi.FlameNoStack)
@@ -210,11 +212,11 @@ func (g *flameGraph) insert(s *flameStack, frames []int32, when int) {
 	at := -1 - s.lock
 	for _, name := range path {
 		k := flameChild{at, name}
-		node, ok := t.child[k]
+		node, ok := t.child[k.number()]
 		if !ok {
 			node = int32(len(t.nodes))
 			t.nodes = append(t.nodes, flameNode{flameChild: k})
-			t.child[k] = node
+			t.child[k.number()] = node
 			g.nodes++
 		}
 		n := &t.nodes[node]

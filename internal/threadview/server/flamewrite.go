@@ -34,16 +34,24 @@ type kept struct {
 
 // keep chooses the largest locks and nodes. Each comes after its parent, which is at least as large.
 func (g *flameGraph) keep(width int64, limit int) *kept {
-	var items []flameItem
 	var all float64
 	for i := range g.locks {
-		w := g.weight(&g.locks[i].sum)
-		all += w
-		items = append(items, flameItem{w, -1, int32(i)})
+		all += g.weight(&g.locks[i].sum)
+	}
+	var items []flameItem
+	offer := func(sum *[numRanges]viewapi.StateTime, tree, index int) {
+		if w := g.weight(sum); w*float64(width) >= all {
+			items = append(items, flameItem{w, int8(tree), int32(index)})
+		}
+	}
+	for i := range g.locks {
+		offer(&g.locks[i].sum, -1, i)
 	}
 	for t := range g.trees {
 		for i := range g.trees[t].nodes {
-			items = append(items, flameItem{g.weight(&g.trees[t].nodes[i].sum), int8(t), int32(i)})
+			if n := &g.trees[t].nodes[i]; n.name != viewapi.FlameOthers { // write adds it to the others
+				offer(&n.sum, t, i)
+			}
 		}
 	}
 	slices.SortFunc(items, func(a, b flameItem) int {
@@ -60,7 +68,7 @@ func (g *flameGraph) keep(width int64, limit int) *kept {
 	}
 	left := flameBytes
 	for _, it := range items {
-		if it.weight*float64(width) < all || limit == 0 {
+		if limit == 0 {
 			break
 		}
 		bytes := perNode
@@ -69,9 +77,6 @@ func (g *flameGraph) keep(width int64, limit int) *kept {
 			bytes = flameLockBytes + len(l.name) + len(l.class) + numTrees*perNode
 		} else {
 			n := &g.trees[it.tree].nodes[it.index]
-			if n.name == viewapi.FlameOthers {
-				continue // write adds it to the others
-			}
 			if n.parent < 0 && !k.locks[-1-n.parent] || n.parent >= 0 && !k.nodes[it.tree][n.parent] {
 				continue // its parent did not fit
 			}
