@@ -100,11 +100,17 @@ func (c *Comparison) Scale() float64 {
 	return c.units[1] / c.units[0]
 }
 
-// Judge returns how some of the waits changed, by the rule for the changes.
-func (c *Comparison) Judge(before, after Sum) Verdict {
-	some := change(Key{}, before, after, c.units)
-	some.judge(c.units, c.least)
-	return some.Verdict
+// Judge returns how a part of the waits changed, by the rule for the changes. Chance makes one of twenty parts different, so among many of them a
+// difference must be larger.
+func (c *Comparison) Judge(before, after Sum, parts int) Verdict {
+	const few, ofMany = 20, 3.5
+	sure := float64(deviations)
+	if parts > few {
+		sure = ofMany
+	}
+	part := change(Key{}, before, after, c.units)
+	part.judge(c.units, c.least, sure)
+	return part.Verdict
 }
 
 // A difference counts if it is at least a hundredth of what the threads of either run waited for in all. If there were waits in both runs, it
@@ -139,9 +145,9 @@ func Runs(before, after *Run) *Comparison {
 	c.Total = change(Key{}, all[0], all[1], units)
 	c.units, c.least = units, leastShare*max(c.Total.BeforeRate, c.Total.AfterRate)
 	for i := range c.Changes {
-		c.Changes[i].judge(units, c.least)
+		c.Changes[i].judge(units, c.least, deviations)
 	}
-	c.Total.judge(units, 0)
+	c.Total.judge(units, 0, deviations)
 	slices.SortFunc(c.Changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(math.Abs(b.Difference()), math.Abs(a.Difference())), a.compare(b.Key))
 	})
@@ -165,7 +171,7 @@ func rate(s Sum, units float64) float64 {
 }
 
 // judge sets the verdict.
-func (c *Change) judge(units [2]float64, least float64) {
+func (c *Change) judge(units [2]float64, least, sure float64) {
 	d := math.Abs(c.Difference())
 	switch {
 	case d == 0 || d < least:
@@ -174,7 +180,7 @@ func (c *Change) judge(units [2]float64, least float64) {
 	case c.After.Time == 0:
 		c.Verdict = Gone
 	case d < leastChange*max(c.BeforeRate, c.AfterRate):
-	case d < deviations*math.Hypot(deviation(c.Before, units[0]), deviation(c.After, units[1])):
+	case d < sure*math.Hypot(deviation(c.Before, units[0]), deviation(c.After, units[1])):
 	case c.Difference() > 0:
 		c.Verdict = Worse
 	default:

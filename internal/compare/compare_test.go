@@ -88,3 +88,32 @@ func TestEmptyRuns(t *testing.T) {
 	c = Runs(&Run{}, run(time.Second, map[string]Sum{"Book": {1, 5}}))
 	assert.Equal(t, New, c.Changes[0].Verdict)
 }
+
+// Among hundreds of parts that differ by chance only, none is worse or better.
+func TestManyParts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	sum := func() Sum {
+		s := Sum{Count: 100}
+		for range s.Count {
+			s.Time += time.Duration(rng.ExpFloat64() * 1e6)
+		}
+		return s
+	}
+	whole := func() *Run { return run(time.Minute, map[string]Sum{"Book": {10_000, time.Second}}) }
+	c := Runs(whole(), whole())
+	assert.InDelta(t, 1, c.Scale(), 1e-9)
+	few, many := 0, 0
+	for range 500 {
+		before, after := sum(), sum()
+		if c.Judge(before, after, 2) != Same {
+			few++
+		}
+		if c.Judge(before, after, 500) != Same {
+			many++
+		}
+	}
+	assert.Positive(t, few)
+	assert.Zero(t, many)
+	assert.Equal(t, Worse, c.Judge(Sum{100, 100 * time.Millisecond}, Sum{200, 200 * time.Millisecond}, 500))
+	assert.Equal(t, New, c.Judge(Sum{}, Sum{200, 200 * time.Millisecond}, 500))
+}

@@ -19,10 +19,10 @@ import (
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 
-var tabs = []string{"threads", "locks", "monitors", "path", "log", "incidents", "sessions"}
+var tabs = []string{"threads", "locks", "flame", "monitors", "path", "log", "incidents", "sessions"}
 
 // full is true once the visible tab has loaded.
-const full = `document.querySelectorAll("main .name, main tbody tr, main .line, main .incident").length > 0`
+const full = `document.querySelectorAll("main .name, main tbody tr, main .line, main .incident, main .flame .plane").length > 0`
 
 func TestSessionsAreListed(t *testing.T) {
 	t.Parallel()

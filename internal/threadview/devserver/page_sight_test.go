@@ -49,11 +49,12 @@ const faint = `(() => {
 		pen.fillRect(0, 0, 1, 1);
 		return [...pen.getImageData(0, 0, 1, 1).data];
 	};
-	for (const state of ["unknown", "runnable", "blocked", "waiting", "reentering", "joining", "sleeping", "parked", "deadlocked", "suspended"]) {
+	for (const state of ["unknown", "runnable", "blocked", "waiting", "reentering", "joining", "sleeping", "parked", "deadlocked", "suspended", "queued"]) {
 		const is = ratio(variable("state-" + state), variable("on-" + state) ?? variable("on-state"));
 		if (is < 4.5) found.push("lane " + state + " " + is.toFixed(2));
 	}
 	for (const hold of [0, 1, 2, 3, 4, 5, 6, 7, "several"]) if (ratio(variable("hold-" + hold), variable("on-hold")) < 4.5) found.push("hold " + hold);
+	for (const flame of ["wait-0", "wait-1", "wait-2", "worse", "better", "same"]) if (ratio(variable("flame-" + flame), variable("flame-text")) < 4.5) found.push("frame " + flame);
 	return found;
 })()`
 
@@ -61,7 +62,7 @@ func TestTextHasContrast(t *testing.T) {
 	t.Parallel()
 	for _, hash := range []string{
 		finished + "&at=8.4", finished + "&tab=locks&lock=1", finished + "&tab=monitors&threads=1-3", finished + "&tab=path", finished + "&tab=log",
-		finished + "&tab=sessions", deadlocked,
+		finished + "&tab=sessions", finished + "&tab=flame&find=settle&before=" + locks, deadlocked,
 	} {
 		p := open(t, "s="+hash)
 		answered(p)

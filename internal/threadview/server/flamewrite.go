@@ -30,6 +30,7 @@ type flameItem struct {
 type kept struct {
 	locks []bool
 	nodes [numTrees][]bool
+	count int // nodes
 }
 
 // keep chooses the largest locks and nodes. Each comes after its parent, which is at least as large.
@@ -93,6 +94,7 @@ func (g *flameGraph) keep(width int64, limit int) *kept {
 			k.locks[it.index] = true
 		} else {
 			k.nodes[it.tree][it.index] = true
+			k.count++
 		}
 	}
 	return k
@@ -158,7 +160,7 @@ func (g *flameGraph) lock(q *query, l *flameLock, folded int) viewapi.FlameLock 
 		out.Kind = ""
 	}
 	if g.compared != nil {
-		out.Verdict = string(g.compared.Judge(sumOf(out.Before), sumOf(out.Sum)))
+		out.Verdict = string(g.compared.Judge(sumOf(out.Before), sumOf(out.Sum), len(g.locks)))
 	}
 	if l.longest.Seq != 0 {
 		out.Longest = q.reference(&l.longest)
@@ -254,7 +256,7 @@ func (w *flameWriter) node(n *flameNode, parent int) int {
 	t.Parent, t.Name, t.Thread, t.Seq = append(t.Parent, parent), append(t.Name, name), append(t.Thread, thread), append(t.Seq, seq)
 	t.Time, t.Count = append(t.Time, n.sum[after].Time), append(t.Count, n.sum[after].Count)
 	if c := w.g.compared; c != nil {
-		verdict := c.Judge(sumOf(n.sum[earlier]), sumOf(n.sum[after]))
+		verdict := c.Judge(sumOf(n.sum[earlier]), sumOf(n.sum[after]), w.kept.count)
 		t.Before = append(t.Before, n.sum[earlier].Time)
 		t.Verdict = append(t.Verdict, slices.Index(verdicts(), verdict))
 	}

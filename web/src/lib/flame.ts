@@ -55,6 +55,12 @@ export function lockLabel({name, class: full, folded}: FlameLock): string {
   return name || shortClass(full) || "(unknown lock)";
 }
 
+function lockName(lock: FlameLock): string {
+  const [label, full] = [lockLabel(lock), lock.class];
+  if (!full || lock.folded) return label;
+  return label === shortClass(full) ? full : `${label} (${full})`;
+}
+
 /** Identifies a lock in a link. */
 export function lockKey({name, class: full, folded}: FlameLock): string {
   return folded ? "" : `${name}@${full}`;
@@ -136,10 +142,7 @@ function lockFrame(lock: FlameLock, scale: number): Frame {
     children: [],
     key: lockKey(lock),
     label: lockLabel(lock),
-    name:
-      lock.folded || !lock.class || lock.name.includes(lock.class)
-        ? lockLabel(lock)
-        : `${lockLabel(lock)}, a ${lock.class}`,
+    name: lockName(lock),
     state: lock.folded ? null : "blocked",
     time: lock.sum.time,
     count: lock.sum.count,

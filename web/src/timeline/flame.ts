@@ -134,7 +134,16 @@ export class FlamePlane extends Surface {
     const {ctx, width, height, graph, colors} = this;
     ctx.fillStyle = colors.get("surface");
     ctx.fillRect(0, 0, width, height);
-    if (!graph || graph.total === 0) return;
+    if (!graph) return;
+    if (graph.total > 0) this.paintGraph(graph);
+    if (!this.first && document.visibilityState === "visible") {
+      this.first = true;
+      performance.mark("weft.flame");
+    }
+  }
+
+  private paintGraph(graph: Graph): void {
+    const {ctx, height} = this;
     ctx.textBaseline = "middle";
     ctx.font = "12px system-ui, sans-serif";
     for (const side of ["waits", "holds"] as const) {
@@ -151,10 +160,6 @@ export class FlamePlane extends Surface {
       [this.current, "accent"],
     ] as const) {
       if (frame) this.outline(frame, color);
-    }
-    if (!this.first && document.visibilityState === "visible") {
-      this.first = true;
-      performance.mark("weft.flame");
     }
   }
 

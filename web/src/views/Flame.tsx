@@ -73,11 +73,11 @@ function Picture({shown, flame, graph, empty}: PictureProps) {
     open: showInLanes,
     hover: (frame, x, y) => setHover(frame && {frame, x, y}),
   });
-  const [height, setHeight] = useState(0);
+  const rows = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const made = plane.current!;
     made.set(graph, zoomed, fits);
-    setHeight(made.whole);
+    rows.current!.style.height = px(made.whole);
     setHover(null);
     setCurrent((old) => (old ? findFrame(graph, pathOf(old).lock, pathOf(old).path) : null));
   }, [plane, graph, zoomed, fits]);
@@ -93,7 +93,7 @@ function Picture({shown, flame, graph, empty}: PictureProps) {
     <>
       <div class="lanes flame" role="application" aria-label={label} tabIndex={0}>
         <div class="scroller" ref={scroller} onScroll={() => plane.current!.scroll(scroller.current!.scrollTop)}>
-          <div style={{height: px(height)}} />
+          <div ref={rows} />
         </div>
         <canvas ref={canvas} class="plane" aria-hidden="true" />
         {empty && <Nothing lock={lock} gone={before !== "" && flame.before.time > 0} />}
@@ -103,7 +103,7 @@ function Picture({shown, flame, graph, empty}: PictureProps) {
         <span class="said" aria-live="polite">
           {current && describe(current, graph).join(". ")}
         </span>
-        <FlameLine frame={told} flame={flame} graph={graph} />
+        {!empty && <FlameLine frame={told} flame={flame} graph={graph} />}
         <span class="apart" />
         <Button text="Back" label="Zoom out (Esc)" disabled={!lock} onClick={zoom.back} />
         <Button
@@ -212,7 +212,8 @@ function FlameLine({frame, flame, graph}: {frame: Frame | null; flame: Flame; gr
   const {sum, total, folded} = flame;
   return (
     <span class="what">
-      Threads waited {duration(sum.time)} for {count(total)} {total === 1 ? "lock" : "locks"}. Click a frame to zoom in.
+      Threads waited {duration(sum.time)} for {graph.compared ? "" : `${count(total)} `}
+      {total === 1 ? "lock" : "locks"}. Click a frame to zoom in.
       {folded > 0 && (
         <span class="faint">
           {" "}
