@@ -76,9 +76,9 @@ func (r *Rules) origin(function string) origin {
 type stack struct {
 	frames []jvmthread.Frame
 	names  []string // class and method of the frames
-	lines  []int  // of the frames in the text
-	at     int    // index of the site
-	from   origin // of the site
+	lines  []int    // of the frames in the text
+	at     int      // index of the site
+	from   origin   // of the site
 }
 
 // function returns class and method of a frame.

@@ -6,6 +6,7 @@ package main_test
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"testing"
 	"text/tabwriter"
 
@@ -90,7 +91,7 @@ func BenchmarkFlameGraph(b *testing.B) {
 	row("frame while pointing, zooming, scrolling", fmt.Sprintf("median %.1f ms, 95 %% %.1f ms", moved.Median, moved.P95), "median ≤ 16 ms")
 	row("  of each", fmt.Sprintf("median %.1f, %.1f, %.1f ms", moved.Hover, moved.Zoom, moved.Scroll), "")
 	row("  of which painting", fmt.Sprintf("median %.1f ms, 95 %% %.1f ms", moved.Paint, moved.Paint95), "")
-	row("frames of the graph", fmt.Sprint(moved.Shown), "")
+	row("frames of the graph", strconv.Itoa(moved.Shown), "")
 	require.NoError(b, out.Flush())
 	b.ReportMetric(firsts[len(firsts)-1], "first-ms")
 	b.ReportMetric(moved.Median, "frame-ms")
