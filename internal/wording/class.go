@@ -83,5 +83,17 @@ func WithoutNumber(class string) string {
 	return class
 }
 
+// StableFunction returns class and method without what only numbers a generated class: the name is the same in all runs.
+func StableFunction(function string) string {
+	dot := strings.LastIndexByte(function, '.')
+	if dot < 0 {
+		return function
+	}
+	if class := withoutNumber(function[:dot]); len(class) < dot {
+		return class + function[dot:]
+	}
+	return function
+}
+
 // isNumber reports whether a text has no other characters than digits.
 func isNumber(text string) bool { return strings.Trim(text, "0123456789") == "" }

@@ -42,6 +42,21 @@ func TestSimpleClass(t *testing.T) {
 	}
 }
 
+func TestStableFunction(t *testing.T) {
+	for function, want := range map[string]string{
+		"run":                      "run",
+		"com.acme.Order.add":       "com.acme.Order.add",
+		"com.acme.Order$1.compare": "com.acme.Order$1.compare",
+		"com.acme.Order$$Lambda.0x00007f2a10003.run":           "com.acme.Order$$Lambda.run",
+		"com.acme.Order$$Lambda$14/0x0000000800c03.run":        "com.acme.Order$$Lambda.run",
+		"jdk.internal.reflect.GeneratedMethodAccessor7.invoke": "jdk.internal.reflect.GeneratedMethodAccessor.invoke",
+	} {
+		if have := StableFunction(function); have != want {
+			t.Errorf("%q: have %q, want %q", function, have, want)
+		}
+	}
+}
+
 func TestClassName(t *testing.T) {
 	for class, want := range map[string]string{
 		"":                              "",

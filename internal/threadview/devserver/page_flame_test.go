@@ -101,7 +101,7 @@ func TestFlameGraphCompares(t *testing.T) {
 	assert.Regexp(t, `^▲ new\s+lock\s+OrderBook.lock\s+Matcher.match\s+0\s+1.57 s\s+\+1.57 s\s+0\s+15$`, rows[0])
 	assert.Regexp(t, `^▲ new\s+pool\s+HikariPool\s+Shop.buy`, rows[1])
 	assert.Len(t, c.Changes, c.Total)
-	assert.Regexp(t, `^Threads waited 2.63 s in a second, before .* What got worse: OrderBook.lock in Matcher.match \(new, \+1.57 s\), HikariPool in Shop.buy \(new, \+1.06 s\)\.`, p.Text(".compare-line"))
+	assert.Regexp(t, `^All waits together: 2.63 s in a second, before .* What got worse: OrderBook.lock in Matcher.match \(new, \+1.57 s\), HikariPool in Shop.buy \(new, \+1.06 s\)\.`, p.Text(".compare-line"))
 	p.Hover(frameAt(p, "lock", "HikariPool"))
 	p.Until(`document.querySelector(".flame .tip .verdict.new")?.innerText.startsWith("new: +2.36 s compared with 0 before")`)
 	assert.Positive(t, pixels(p, "flame-worse"))

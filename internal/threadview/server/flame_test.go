@@ -5,8 +5,10 @@ package server_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strconv"
 	"testing"
@@ -15,9 +17,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/contention"
+	"github.com/weft-otel/weft/internal/engine/profile"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/threadview/server"
+	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 
@@ -226,6 +234,70 @@ func TestSlicesOfWindows(t *testing.T) {
 			assert.Greater(t, len(parts), 1)
 		} else {
 			assert.Len(t, parts, 1)
+		}
+	}
+}
+
+// What holders did is what the profile "mutex" has. Only of locks with several holders at a time, nanoseconds may be divided differently.
+func TestFlameGraphAgreesWithProfiles(t *testing.T) {
+	type row struct {
+		class string
+		did   int
+	}
+	for seed := range uint64(12) {
+		sym := symbols.New(symbols.DefaultLimits())
+		for i := 1; i <= threadClass; i++ {
+			sym.InternClass(fmt.Sprintf("com.acme.Class%d", i))
+		}
+		events := dress(threadtest.Simulate(seed, 4+int(seed), 3, 3000).Events, sym)
+		cfg := engine.DefaultConfig()
+		cfg.Window = time.Hour
+		e := engine.New(cfg, sym)
+		account := profile.New(&profile.Config{Holders: true, MaxSamples: 10_000, Budget: &contention.Budget{Limit: 1 << 20}}, sym, e.Waits())
+		f := &fixture{t: t, store: store.New(math.MaxInt64, nil)}
+		session := f.store.Open(sessionID, store.Meta{})
+		yield := func(w *window.Window) {
+			session.Append(w, sym)
+			account.Window(w, e.Timeline())
+		}
+		e.AddBatch(1, 0, events[len(events)-1].Time+1, events)
+		e.Advance(yield)
+		e.Close(window.CutEnd, yield)
+		session.Close(window.CutEnd)
+		want := map[row]int64{}
+		account.Flush(func(_ profile.Family, samples []profile.Sample) {
+			for i := range samples {
+				s := &samples[i]
+				r := row{sym.Class(s.Class), viewapi.FlameState - int(s.Doing)}
+				switch {
+				case s.Taken:
+					r.did = viewapi.FlameTaken
+				case s.Doing == jvmthread.StateUnknown:
+					r.did = viewapi.FlameNoHolder
+				}
+				want[r] += int64(s.Time)
+			}
+		})
+		f.view = server.New(f.store, server.Config{})
+		f.Server = httptest.NewServer(f.view.Handler())
+		flame := ask[viewapi.Flame](f, "/flame?width=4000&limit=4000")
+		f.view.Close()
+		f.Close()
+		got := map[row]int64{}
+		for i, parent := range flame.Holders.Parent {
+			if parent < 0 {
+				r := row{flame.Locks[-1-parent].Class, flame.Holders.Name[i]}
+				if r.did == viewapi.FlameState-int(jvmthread.StateUnknown) {
+					r.did = viewapi.FlameNoHolder
+				}
+				got[r] += flame.Holders.Time[i]
+			}
+		}
+		require.Greater(t, len(want), 3)
+		for r, time := range want {
+			if _, ok := got[r]; ok || time*500 > flame.Sum.Time { // else it is folded
+				assert.Equal(t, time, got[r], "program %d: %+v", seed, r)
+			}
 		}
 	}
 }

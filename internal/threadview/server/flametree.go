@@ -14,6 +14,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 const (
@@ -48,18 +49,23 @@ type flameLock struct {
 	longest store.Interval
 }
 
-// texts numbers names.
+// texts numbers the names of methods.
 type texts struct {
 	list []string
-	ids  map[string]int32
+	ids  map[string]int32 // also of generated classes with their numbers
 }
 
-func (t *texts) of(text string) int32 {
-	id, ok := t.ids[text]
-	if !ok {
-		id = int32(len(t.list))
-		t.list, t.ids[text] = append(t.list, text), id
+func (t *texts) of(function string) int32 {
+	id, ok := t.ids[function]
+	if ok {
+		return id
 	}
+	name := wording.StableFunction(function)
+	if id, ok = t.ids[name]; !ok {
+		id = int32(len(t.list))
+		t.list, t.ids[name] = append(t.list, name), id
+	}
+	t.ids[function] = id
 	return id
 }
 

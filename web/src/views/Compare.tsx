@@ -106,7 +106,7 @@ export function CompareSentence({shown}: {shown: Shown}) {
   const per = unit === "second" ? "in a second" : "for a request";
   return (
     <p class="compare-line" role="status">
-      Threads waited {duration(Math.round(sum.after_rate))} {per}, before {duration(Math.round(sum.before_rate))}{" "}
+      All waits together: {duration(Math.round(sum.after_rate))} {per}, before {duration(Math.round(sum.before_rate))}{" "}
       {sum.verdict === "same" ? (
         "(no real difference)"
       ) : (
