@@ -134,3 +134,17 @@ func TestFlameGraphComparesHalves(t *testing.T) {
 	p.Choose("[aria-label='Compare with']", "")
 	p.Until(`!document.querySelector("[data-table=compare]") && !location.hash.includes("before")`)
 }
+
+// A live session has new frames all the time; what is chosen and the scroll position stay.
+func TestFlameGraphOfALiveSession(t *testing.T) {
+	t.Parallel()
+	p := openAt(t, chromium(t), simulated(t), "s="+live+"&tab=flame", browser.Window{Width: 1280, Height: 420})
+	p.Until(`window.weftFlame?.graph?.holds.length > 1 && document.querySelector(".flame .scroller").scrollHeight > document.querySelector(".flame .scroller").clientHeight`)
+	p.Press(kb.ArrowDown + kb.ArrowDown)
+	p.Until(`weftFlame.current?.side === "holds"`)
+	browser.Eval[any](p, `void (document.querySelector(".flame .scroller").scrollTop = 3, window.before = weftFlame.graph)`)
+	p.Until(`weftFlame.graph !== before`)
+	painted(p)
+	assert.Equal(t, 3, browser.Eval[int](p, `document.querySelector(".flame .scroller").scrollTop`))
+	assert.Equal(t, "holds", browser.Eval[string](p, `weftFlame.current?.side ?? ""`))
+}

@@ -5,6 +5,7 @@ package server
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
 	"time"
 
@@ -31,6 +32,12 @@ func (q *query) flame() (any, *Problem) {
 	if wrong := cmp.Or(q.done(), p); wrong != nil {
 		return nil, wrong
 	}
+	bytes := max(q.flameMemory(), before.flameMemory())
+	if !q.view.cfg.Memory.Take(bytes) {
+		return nil, problem(http.StatusUnprocessableEntity,
+			"no memory for a flame graph now; choose a shorter range (from, to), or give the collector more memory")
+	}
+	defer q.view.cfg.Memory.Give(bytes)
 	g := newFlameGraph()
 	g.add(q.flames(sel, inClass, isNamed), after)
 	out := viewapi.Flame{From: q.rel(q.from), To: q.rel(q.to)}
@@ -47,6 +54,21 @@ func (q *query) flame() (any, *Problem) {
 	}
 	g.write(q, &out, width, q.page.limit)
 	return out, nil
+}
+
+// What a flame graph takes memory for, about, in bytes.
+const (
+	perFlameInterval = 400 // that is divided
+	perFlameNode     = 150 // of a tree
+	perFlameStack    = 16  // nodes, most of which it has in common with others
+)
+
+// flameMemory is about what the flame graph of a range needs.
+func (q *query) flameMemory() int {
+	if q == nil {
+		return 0
+	}
+	return perFlameInterval*q.intervalsUpTo(maxFlameSlice) + perFlameNode*min(perFlameStack*len(q.sn.Stacks), maxFlameNodes)
 }
 
 // The two ranges of a flame graph.

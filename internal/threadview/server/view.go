@@ -42,7 +42,7 @@ type Config struct {
 	Agents agentcontrolextension.Registry
 	// PathIntervals bounds the intervals of a critical path, at PerPathInterval bytes each; 0: 2 million.
 	PathIntervals int
-	// Memory is what critical paths take memory from; nil: they have no other limit.
+	// Memory is what critical paths and flame graphs take memory from; nil: they have no other limit.
 	Memory *budget.Budget
 	// Assistant answers requests to mcp with what the API at a path says; nil: nothing does.
 	Assistant func(api http.Handler, path string) http.Handler
@@ -58,7 +58,7 @@ type View struct {
 	cfg   Config
 	tag   string        // of this View, for ETags
 	busy  chan struct{} // requests in progress
-	heavy chan struct{} // those of them that search for paths or all locks
+	heavy chan struct{} // those of them that search for paths or all locks, or divide waits among holders
 	files chan struct{} // downloads, which last as long as the client takes and must not block other requests
 	stop  chan struct{}
 

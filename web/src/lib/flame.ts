@@ -211,7 +211,8 @@ export function findFrame(graph: Graph, lock: string, path: readonly string[]): 
 }
 
 /** What names a frame in a link. */
-export function pathOf(frame: Frame): {lock: string; path: string[]} {
+export function pathOf(frame: Frame | null): {lock: string; path: string[]} {
+  if (!frame) return {lock: "", path: []};
   const path: string[] = [];
   for (let at: Frame | null = frame; at && at.side !== "lock"; at = at.parent) path.unshift(at.key);
   return frame.side === "lock" ? {lock: frame.key, path: []} : {lock: frame.lock!.key, path: [frame.side, ...path]};

@@ -82,11 +82,16 @@ function Picture({shown, flame, graph, empty}: PictureProps) {
     setCurrent((old) => (old ? findFrame(graph, pathOf(old).lock, pathOf(old).path) : null));
   }, [plane, graph, zoomed, fits]);
   useEffect(() => {
-    const [made, box] = [plane.current!, scroller.current!];
-    made.current = current;
-    box.scrollTop = made.scrollTo(current ?? zoomed);
-    made.changed();
-  }, [plane, scroller, current, zoomed]);
+    plane.current!.current = current;
+    plane.current!.changed();
+  }, [plane, current]);
+  const scroll = useEvent((_place: string) => {
+    scroller.current!.scrollTop = plane.current!.scrollTo(current ?? zoomed);
+  });
+  // A live session has new frames all the time; it is scrolled only if another frame is chosen or there are other rows.
+  const {lock: at, path} = pathOf(current ?? zoomed);
+  const place = [graph.waits.length, graph.holds.length, at, ...path].join(" ");
+  useEffect(() => scroll(place), [place]);
   useFlameKeys(graph, current, setCurrent, zoom);
   const told = current ?? zoomed;
   return (
