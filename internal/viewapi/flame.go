@@ -20,7 +20,7 @@ type Flame struct {
 	Names   []string  `json:"names"` // of the methods in the trees
 	Waiters FlameTree `json:"waiters"`
 	Holders FlameTree `json:"holders"`
-	Folded  int       `json:"folded"` // frames and locks that are too small to be seen, and in nodes and locks of others
+	Folded  int       `json:"folded"` // branches and locks that are too small to be seen, in nodes and locks of others
 }
 
 // Baseline is the range to which another one is compared.

@@ -52,6 +52,7 @@ func (q *query) flame() (any, *Problem) {
 			Unit: string(g.compared.Unit), Scale: g.compared.Scale(),
 		}
 	}
+	g.build(width)
 	g.write(q, &out, width, q.page.limit)
 	return out, nil
 }

@@ -7,20 +7,15 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/weft-otel/weft/internal/compare"
 	"github.com/weft-otel/weft/internal/jvmthread"
-	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
 	"github.com/weft-otel/weft/internal/wording"
 )
 
-const (
-	maxFlameNodes  = 1 << 19 // of both trees before the small ones are folded
-	maxFlameFrames = 256     // of a stack
-)
+const maxFlameNodes = 1 << 19 // of both trees before the small ones are folded
 
 // The trees of a flame graph.
 const (
@@ -36,7 +31,7 @@ type flameGraph struct {
 	locks    []flameLock
 	trees    [numTrees]flameTree
 	names    texts
-	path     []int32 // reused
+	stacks   []flameStack
 	nodes    int
 	dropped  int // stacks that are beyond the limit, in nodes of others
 }
@@ -109,17 +104,6 @@ func newFlameGraph() *flameGraph {
 	return g
 }
 
-// flameStack is a stack with its sum.
-type flameStack struct {
-	tree  int
-	lock  int32
-	stack store.StackID
-	first []int32 // nodes before those of the frames
-	bare  bool    // the stack is not recorded, which is not worth a node
-	sum   viewapi.StateTime
-	most  flameMost
-}
-
 // add adds what a range has.
 func (g *flameGraph) add(f *flames, when int) {
 	locks := make([]int32, len(f.locks))
@@ -132,104 +116,100 @@ func (g *flameGraph) add(f *flames, when int) {
 		}
 		locks[i] = at
 	}
-	stacks := g.waiters(f, locks, when)
-	stacks = append(stacks, g.holders(f, locks, when)...)
-	slices.SortFunc(stacks, func(a, b flameStack) int {
-		return cmp.Or(cmp.Compare(b.sum.Time, a.sum.Time), cmp.Compare(a.tree, b.tree), cmp.Compare(a.lock, b.lock), cmp.Compare(a.stack, b.stack), slices.Compare(a.first, b.first))
+	first := len(g.stacks)
+	g.waiters(f, locks, when)
+	g.holders(f, locks, when)
+	slices.SortFunc(g.stacks[first:], func(a, b flameStack) int { // maps have no order, and equal requests have equal answers
+		return cmp.Or(cmp.Compare(a.tree, b.tree), cmp.Compare(a.lock, b.lock), cmp.Compare(a.stack, b.stack), cmp.Compare(a.first, b.first))
 	})
-	known := map[store.StackID][]int32{}
-	for i := range stacks {
-		s := &stacks[i]
-		frames, ok := known[s.stack]
-		if !ok && s.stack != 0 {
-			frames = g.frames(f.q.sn, s.stack)
-			known[s.stack] = frames
-		}
-		g.insert(s, frames, when)
-	}
 }
 
-func (g *flameGraph) waiters(f *flames, locks []int32, when int) (out []flameStack) {
+func (g *flameGraph) waiters(f *flames, locks []int32, when int) {
 	for at, lock := range f.at {
 		t := f.waiters[at]
 		l := &g.locks[locks[lock]]
 		sum := viewapi.StateTime{Count: t.Count, Time: t.Time}
 		add(&l.sum[when], sum.Count, sum.Time)
-		s := flameStack{tree: waiterTree, lock: locks[lock], stack: at.stack, sum: sum}
+		s := newFlameStack(f.q.sn, at.stack, flameStack{tree: waiterTree, when: when, lock: locks[lock], sum: sum})
 		if iv := &t.longest; iv.Seq != 0 && when == after {
 			s.most = flameMost{length: iv.Waited(), thread: iv.Thread, seq: iv.Seq, at: iv.Start}
 			w := waits{longest: l.longest}
 			w.longer(iv)
 			l.longest = w.longest
 		}
-		out = append(out, s)
+		g.stacks = append(g.stacks, s)
 	}
-	return out
 }
 
-func (g *flameGraph) holders(f *flames, locks []int32, when int) (out []flameStack) {
+func (g *flameGraph) holders(f *flames, locks []int32, when int) {
 	for d, h := range f.holders {
-		s := flameStack{tree: holderTree, lock: locks[d.lock], stack: d.stack, sum: h.StateTime}
+		s := flameStack{tree: holderTree, when: when, lock: locks[d.lock], sum: h.StateTime}
 		switch {
 		case !d.known:
-			s.first, s.bare = []int32{viewapi.FlameNoHolder}, true
+			s.first, s.ended = viewapi.FlameNoHolder, true
 		case d.taken:
-			s.first = []int32{viewapi.FlameTaken}
+			s.first = viewapi.FlameTaken
 		default:
-			s.first, s.bare = []int32{viewapi.FlameState - int32(d.state)}, d.state == jvmthread.StateUnknown
+			s.first, s.ended = viewapi.FlameState-int32(d.state), d.state == jvmthread.StateUnknown
 		}
 		if when == after && d.known {
 			s.most = flameMost{length: jvmthread.Time(h.longest), thread: h.thread, at: h.when}
 		}
-		out = append(out, s)
+		g.stacks = append(g.stacks, newFlameStack(f.q.sn, d.stack, s))
 	}
-	return out
 }
 
-// frames returns the names of the methods of a stack, from the one of the application that waits to the outermost.
-func (g *flameGraph) frames(sn *store.Snapshot, id store.StackID) (out []int32) {
-	skip := sn.Site(id).Frame
-	n := 0
-	for line := range strings.SplitSeq(symbols.Text(sn.Stacks[id]), "\n") {
-		function, ok := symbols.FunctionOf(line)
-		switch {
-		case line == symbols.Truncated || len(out) == maxFlameFrames:
-			return append(out, viewapi.FlameTruncated)
-		case ok && n >= skip:
-			out = append(out, g.names.of(function))
+// build makes the trees, a row at a time. What is narrower than a pixel is not seen, so its callers are not needed.
+func (g *flameGraph) build(width int64) {
+	least := g.all() / float64(width)
+	open := g.stacks
+	for i := range open {
+		open[i].at = -1 - open[i].lock
+	}
+	for len(open) > 0 {
+		n := 0
+		for i := range open {
+			if g.grow(&open[i]) {
+				open[n] = open[i]
+				n++
+			}
 		}
-		n++
+		open = slices.DeleteFunc(open[:n], func(s flameStack) bool { return g.weight(&g.trees[s.tree].nodes[s.at].sum) < least })
 	}
-	return out
 }
 
-// insert adds a stack to its tree.
-func (g *flameGraph) insert(s *flameStack, frames []int32, when int) {
-	t := &g.trees[s.tree]
-	path := append(append(g.path[:0], s.first...), frames...)
-	g.path = path
-	switch {
-	case g.nodes+len(path) > maxFlameNodes:
-		path = append(path[:0], viewapi.FlameOthers)
+// grow adds the next node of a stack; false: it has no more.
+func (g *flameGraph) grow(s *flameStack) bool {
+	name, ok := s.next(&g.names)
+	if !ok {
+		return false
+	}
+	if g.nodes >= maxFlameNodes {
+		name = viewapi.FlameOthers
 		g.dropped++
-	case len(frames) == 0 && !s.bare:
-		path = append(path, viewapi.FlameNoStack)
 	}
-	at := -1 - s.lock
-	for _, name := range path {
-		k := flameChild{at, name}
-		node, ok := t.child[k.number()]
-		if !ok {
-			node = int32(len(t.nodes))
-			t.nodes = append(t.nodes, flameNode{flameChild: k})
-			t.child[k.number()] = node
-			g.nodes++
-		}
-		n := &t.nodes[node]
-		add(&n.sum[when], s.sum.Count, s.sum.Time)
-		n.most.longer(&s.most)
-		at = node
+	t := &g.trees[s.tree]
+	k := flameChild{s.at, name}
+	node, ok := t.child[k.number()]
+	if !ok {
+		node = int32(len(t.nodes))
+		t.nodes = append(t.nodes, flameNode{flameChild: k})
+		t.child[k.number()] = node
+		g.nodes++
 	}
+	n := &t.nodes[node]
+	add(&n.sum[s.when], s.sum.Count, s.sum.Time)
+	n.most.longer(&s.most)
+	s.at = node
+	return name != viewapi.FlameOthers
+}
+
+// all is the weight of all locks.
+func (g *flameGraph) all() (sum float64) {
+	for i := range g.locks {
+		sum += g.weight(&g.locks[i].sum)
+	}
+	return sum
 }
 
 // weight is the size by which a lock or a node is shown or folded: the larger one of both ranges, in the units of the first.

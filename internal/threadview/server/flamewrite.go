@@ -35,10 +35,7 @@ type kept struct {
 
 // keep chooses the largest locks and nodes. Each comes after its parent, which is at least as large.
 func (g *flameGraph) keep(width int64, limit int) *kept {
-	var all float64
-	for i := range g.locks {
-		all += g.weight(&g.locks[i].sum)
-	}
+	all := g.all()
 	var items []flameItem
 	offer := func(sum *[numRanges]viewapi.StateTime, tree, index int) {
 		if w := g.weight(sum); w*float64(width) >= all {

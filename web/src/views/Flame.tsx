@@ -222,7 +222,7 @@ function FlameLine({frame, flame, graph}: {frame: Frame | null; flame: Flame; gr
       {folded > 0 && (
         <span class="faint">
           {" "}
-          {folded === 1 ? "1 frame is" : `${count(folded)} frames are`} too small to be seen; zoom in for more.
+          {folded === 1 ? "1 branch is" : `${count(folded)} branches are`} too small to be seen; zoom in for more.
         </span>
       )}
     </span>
