@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The flame graph of waits for locks: which code waited, and what the holders did meanwhile.
-import {useEffect, useMemo, useRef, useState} from "preact/hooks";
+import {useEffect, useLayoutEffect, useMemo, useRef, useState} from "preact/hooks";
 import type {Answer, Parameters} from "../api";
 import {goTo, scope, usePart} from "../known";
 import {describe, type Frame, findFrame, type Graph, graphOf, lockParameters, pathOf, step} from "../lib/flame";
@@ -74,7 +74,8 @@ function Picture({shown, flame, graph, empty}: PictureProps) {
     hover: (frame, x, y) => setHover(frame && {frame, x, y}),
   });
   const rows = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  // Before the browser paints: the graph is in the first frame.
+  useLayoutEffect(() => {
     const made = plane.current!;
     made.set(graph, zoomed, fits);
     rows.current!.style.height = px(made.whole);
@@ -170,7 +171,7 @@ function useFlamePlane(handlers: ConstructorParameters<typeof FlamePlane>[1]) {
   const choose = useEvent(handlers.choose);
   const open = useEvent(handlers.open);
   const hover = useEvent(handlers.hover);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const made = new FlamePlane(canvas.current!, {choose, open, hover});
     const abort = new AbortController();
     canvas.current!.addEventListener(
