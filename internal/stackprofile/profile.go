@@ -118,7 +118,7 @@ func name(f *jvmthread.Frame) string {
 	if f.Class == "" {
 		return f.Method
 	}
-	return jvmthread.Frame{Class: wording.WithoutNumber(f.Class), Method: f.Method}.Function()
+	return wording.StableFunction(f.Function())
 }
 
 // Total returns the sum of all samples.

@@ -17,7 +17,7 @@ func SimpleClass(class string) string {
 	if of, ok := strings.CutPrefix(class, classObject); ok {
 		return "Class<" + SimpleClass(strings.TrimSuffix(of, ">")) + ">"
 	}
-	n := WithoutNumber(ArrayName(class))
+	n := withoutNumber(ArrayName(class))
 	n = n[strings.LastIndexByte(n, '.')+1:]
 	for _, inner := range []string{"$NonfairSync", "$FairSync", "$Sync"} {
 		n = strings.TrimSuffix(n, inner)
@@ -57,9 +57,9 @@ var generated = []string{
 	"$ByteBuddy$", "$MockitoMock$", "_$$_javassist_", "_$$_jvst", "$Proxy", "GeneratedMethodAccessor", "GeneratedConstructorAccessor",
 }
 
-// WithoutNumber returns the name of a generated class without what only numbers it: Order$$Lambda for Order$$Lambda$14/0x00007f, $Proxy for
+// withoutNumber returns the name of a generated class without what only numbers it: Order$$Lambda for Order$$Lambda$14/0x00007f, $Proxy for
 // $Proxy12. Other names stay, also those of anonymous classes: Order$1 is always the same class.
-func WithoutNumber(class string) string {
+func withoutNumber(class string) string {
 	for i := len(class) - 3; i > 0; i-- { // hidden classes: the separator depends on who names them
 		if class[i+1] == '0' && class[i+2] == 'x' && strings.IndexByte("/.+", class[i]) >= 0 {
 			class = class[:i]

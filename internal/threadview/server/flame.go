@@ -121,15 +121,15 @@ func (h *held) add(count, time int64, thread int, when jvmthread.Time) {
 // flames adds up the contended waits of the range.
 func (q *query) flames(sel selection, inClass, isNamed func(string) bool) *flames {
 	f := &flames{q: q, index: map[lockKey]int32{}, at: map[place]int32{}, waiters: stackWaits{}, holders: map[doing]*held{}}
-	q.waits(sel, [numKinds]bool{kindBlocked: true}, func(_ kind, class uint32, stack store.StackID) *waits {
-		if !inClass(q.sn.Classes[class]) {
+	q.waits(sel, [numKinds]bool{kindBlocked: true}, func(_ kind, at place) *waits {
+		if !inClass(q.sn.Classes[at.class]) {
 			return nil
 		}
-		return f.waiters.of(class, stack)
+		return f.waiters.of(at)
 	})
 	most := map[int32]int64{}
 	for at, t := range f.waiters {
-		site, kind := q.sn.Site(at.stack), t.longest.Wait
+		site, kind := q.sn.Site(at.stack), at.wait
 		k := lockKey{q.sn.Classes[at.class], wording.Object(kind, q.sn.Classes[at.class], site.Lock, site.Entry)}
 		if kind == jvmthread.WaitPool {
 			k.class = "" // a pool is one, whatever the classes it uses to wait

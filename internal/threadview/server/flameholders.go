@@ -114,7 +114,7 @@ func (s *flameSplit) wait(c *store.Cursor) {
 		return
 	}
 	lock := c.Lock()
-	name, ok := s.at[place{s.q.sn.Locks[lock].Class, c.Stack()}]
+	name, ok := s.at[place{s.q.sn.Locks[lock].Class, c.Stack(), c.Wait()}]
 	if !ok {
 		return
 	}
