@@ -128,6 +128,11 @@ func (c *Client) Compare(ctx context.Context, id string, q Query) (viewapi.Compa
 	return of[viewapi.Comparison](ctx, c, id, "compare", q)
 }
 
+// Flame returns the contended waits of a range as trees of stacks.
+func (c *Client) Flame(ctx context.Context, id string, q Query) (viewapi.Flame, error) {
+	return of[viewapi.Flame](ctx, c, id, "flame", q)
+}
+
 // Interval returns the interval of a thread at a time.
 func (c *Client) Interval(ctx context.Context, id string, thread uint64, at int64) (viewapi.Interval, error) {
 	return of[viewapi.Interval](ctx, c, id, "interval", Query{"thread": {strconv.FormatUint(thread, 10)}, "at": {strconv.FormatInt(at, 10)}})

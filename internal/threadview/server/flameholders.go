@@ -19,7 +19,7 @@ const (
 )
 
 // split divides the time that threads waited in a part of the range among what the holders did meanwhile. Several holders at a time cause equal
-// parts, and what nobody is known to cause has a sum of its own, so that the sums are those of the waits, to the nanosecond.
+// parts, and what no known holder caused has a sum of its own, so that the sums are those of the waits, to the nanosecond.
 func (f *flames) split(sel selection, from, to jvmthread.Time) {
 	s := &flameSplit{flames: f, from: from, to: to, locks: map[store.LockIndex]*flameWaits{}, seen: f.ownerStacks(from, to)}
 	f.q.sn.Sweep(from, to, sel.has, s.wait)

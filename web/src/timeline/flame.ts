@@ -257,7 +257,7 @@ export class FlamePlane extends Surface {
   }
 }
 
-/** One of three shades, always the same one for a method: they tell neighbors apart. */
+/** One of three shades, always the same one for a method, so that neighbors differ. */
 function shade(name: string): number {
   let sum = 0;
   for (let i = 0; i < name.length; i++) sum = (sum * 31 + name.charCodeAt(i)) % 3001;
