@@ -138,7 +138,7 @@ func TestFlameGraphComparesHalves(t *testing.T) {
 // A live session has new frames all the time; what is chosen and the scroll position stay.
 func TestFlameGraphOfALiveSession(t *testing.T) {
 	t.Parallel()
-	p := openAt(t, chromium(t), simulated(t), "s="+live+"&tab=flame", browser.Window{Width: 1280, Height: 420})
+	p := openAt(t, chromium(t), simulated(t), "s="+live+"&tab=flame", browser.Window{Width: 1280, Height: 340})
 	p.Until(`window.weftFlame?.graph?.holds.length > 1 && document.querySelector(".flame .scroller").scrollHeight > document.querySelector(".flame .scroller").clientHeight`)
 	p.Press(kb.ArrowDown + kb.ArrowDown)
 	p.Until(`weftFlame.current?.side === "holds"`)
