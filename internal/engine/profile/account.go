@@ -53,6 +53,8 @@ func New(cfg *Config, sym *symbols.Table, classifier *waits.Classifier) *Account
 // Window adds a window, and the time of open intervals up to its end.
 func (a *Account) Window(w *window.Window, tl *timeline.Timeline) {
 	if a.cfg.Holders {
+		a.split.borrow()
+		a.contended(w, tl)
 		a.split.begin(w, max(a.until, w.Start))
 	}
 	for _, l := range w.Lanes {
@@ -61,6 +63,22 @@ func (a *Account) Window(w *window.Window, tl *timeline.Timeline) {
 	a.addOpen(tl, w.End)
 	if a.cfg.Holders {
 		a.split.finish(a.addHolder)
+	}
+}
+
+// contended finds the locks that threads wait for. What the holders of other locks did does not matter.
+func (a *Account) contended(w *window.Window, tl *timeline.Timeline) {
+	for _, l := range w.Lanes {
+		for i := range l.Intervals.Len() {
+			if l.Intervals.Wait(i).Contended() {
+				a.split.find(l.Intervals.Lock(i))
+			}
+		}
+	}
+	for th := range tl.Threads {
+		if iv := th.Open(); !th.Dead() && iv.Wait.Contended() {
+			a.split.find(iv.Lock)
+		}
 	}
 }
 

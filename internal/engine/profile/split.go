@@ -64,9 +64,8 @@ func newSplit(memory Memory) split {
 	return split{memory: memory, took: make(map[jvmthread.LockID]taken), kept: make(map[jvmthread.LockID]taken)}
 }
 
-// begin cuts the holds of a window, from a time on, into pieces.
+// begin cuts the holds of a window, from a time on, into pieces. Locks that find has not added before are left out.
 func (s *split) begin(w *window.Window, from jvmthread.Time) {
-	s.borrow()
 	s.base = from
 	s.took, s.kept = s.kept, s.took
 	clear(s.kept)
@@ -75,13 +74,29 @@ func (s *split) begin(w *window.Window, from jvmthread.Time) {
 		for n < len(w.Holds) && w.Holds[n].Lock == w.Holds[i].Lock {
 			n++
 		}
-		s.addHolds(w, w.Holds[i:n], from)
+		if at := s.index[w.Holds[i].Lock]; at > 0 {
+			s.addHolds(w, w.Holds[i:n], from, &s.locks[at-1])
+		} else {
+			s.keep(w, w.Holds[i:n], from)
+		}
 		i = n
 	}
 }
 
-func (s *split) addHolds(w *window.Window, holds []jvmthread.Hold, from jvmthread.Time) {
-	l := lock{id: holds[0].Lock, pieces: [2]int32{int32(len(s.pieces))}, edges: [2]int32{int32(len(s.edges))}}
+// keep notes how a lock was taken that is held at the end of the window: others may wait for it in the next one.
+func (s *split) keep(w *window.Window, holds []jvmthread.Hold, from jvmthread.Time) {
+	pieces := len(s.pieces)
+	for i := range holds {
+		h := &holds[i]
+		if start, end := max(h.Start, from), min(h.End, w.End); h.Marks&jvmthread.HoldOpen != 0 && start < end {
+			s.cut(w, h, start, end)
+		}
+	}
+	s.pieces = s.pieces[:pieces]
+}
+
+func (s *split) addHolds(w *window.Window, holds []jvmthread.Hold, from jvmthread.Time, l *lock) {
+	l.pieces[0], l.edges[0] = int32(len(s.pieces)), int32(len(s.edges))
 	for i := range holds {
 		h := &holds[i]
 		start, end := max(h.Start, from), min(h.End, w.End)
@@ -93,14 +108,10 @@ func (s *split) addHolds(w *window.Window, holds []jvmthread.Hold, from jvmthrea
 			s.cut(w, h, start, end)
 		}
 	}
-	if l.pieces[1] = int32(len(s.pieces)); l.pieces[1] == l.pieces[0] {
-		return
-	}
-	s.addEdges(&l)
+	l.pieces[1] = int32(len(s.pieces))
+	s.addEdges(l)
 	l.edges[1] = int32(len(s.edges))
 	l.last = l.edges[0]
-	s.locks = append(s.locks, l)
-	s.index[l.id] = int32(len(s.locks))
 }
 
 // cut adds the pieces of a hold. What a thread did in the rest of it is not known. A running thread has no stack; instead, its pieces have that

@@ -33,6 +33,8 @@ func TestSharedHoldsAgainstAnOracle(t *testing.T) {
 			w.Holds = append(w.Holds, jvmthread.Hold{Lock: permits, Thread: jvmthread.ThreadID(i + 1), Start: start, End: end, Marks: jvmthread.HoldShared})
 		}
 		s := newSplit(nil)
+		s.borrow()
+		s.find(permits)
 		s.begin(&w, w.Start)
 		want := make([]float64, threads+1)
 		var waited Sum
