@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Requests to the server. Addresses are relative, so that the page works below any path.
-import {useEffect, useRef, useState} from "preact/hooks";
+import {useEffect, useLayoutEffect, useRef, useState} from "preact/hooks";
 
 export type Parameters = Record<string, string | number | boolean | readonly string[] | null | undefined>;
 
@@ -79,7 +79,8 @@ export function useLoaded<T>(
 ): Answer<T> {
   const [answer, setAnswer] = useState<Answer<T>>({data: null, error: null, status: 0, loading: key !== null});
   const at = useRef({kind: "", version: undefined as unknown, busy: false, start: () => {}});
-  useEffect(() => {
+  // Before the browser paints, which may take longer than the answer.
+  useLayoutEffect(() => {
     const now = at.current;
     const forget = now.kind !== kind || key === null;
     now.kind = kind;
