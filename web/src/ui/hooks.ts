@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Hooks that several views share.
-import {useCallback, useEffect, useRef, useState} from "preact/hooks";
+import {useCallback, useEffect, useLayoutEffect, useRef, useState} from "preact/hooks";
 import {copy} from "../api";
 
 /** Returns a function whose identity never changes and which calls the handler of the latest render: no effect needs to depend on it. */
@@ -41,7 +41,8 @@ export function useKeys(handle: (e: KeyboardEvent) => boolean): void {
   const latest = useEvent((e: KeyboardEvent) => {
     if (isFree(e) && handle(e)) e.preventDefault();
   });
-  useEffect(() => {
+  // Before the browser paints: the keys of a view work as soon as it is seen.
+  useLayoutEffect(() => {
     window.addEventListener("keydown", latest);
     return () => window.removeEventListener("keydown", latest);
   }, []);
