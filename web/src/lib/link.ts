@@ -83,6 +83,8 @@ export interface Shown {
   /** The session and the range that the shown one is compared to; empty: none; null: all of that session, or what was before. */
   before: string;
   beforeRange: Span | null;
+  /** How many requests there were before and now; 0: times are per second. */
+  requests: [number, number];
 }
 
 export const nothing: Shown = {
@@ -119,6 +121,7 @@ export const nothing: Shown = {
   wide: "now",
   before: "",
   beforeRange: null,
+  requests: [0, 0],
 };
 
 function spanText(span: Span): string {
@@ -130,6 +133,11 @@ function parseSpan(text: string | null): Span | null {
   if (!found) return null;
   const span = {from: Number(found[1]), to: Number(found[2])};
   return span.from < span.to ? span : null;
+}
+
+function parsePair(text: string | null): [number, number] {
+  const found = /^(\d{1,15})-(\d{1,15})$/.exec(text ?? "");
+  return found ? [Number(found[1]), Number(found[2])] : [0, 0];
 }
 
 /** Numbers in a link: 1-4.7.9-12. */
@@ -203,6 +211,7 @@ export function toHash(shown: Shown): string {
   if (shown.wide !== nothing.wide) put("wide", shown.wide);
   put("before", shown.before);
   if (shown.beforeRange) put("beforerange", spanText(shown.beforeRange));
+  if (shown.requests.some((n) => n > 0)) put("requests", shown.requests.join("-"));
   return out.toString();
 }
 
@@ -264,5 +273,6 @@ export function fromHash(text: string): Shown {
     wide: oneOf(["now", "before"], query.get("wide"), nothing.wide),
     before: query.get("before") ?? "",
     beforeRange: parseSpan(query.get("beforerange")),
+    requests: parsePair(query.get("requests")),
   };
 }

@@ -20,9 +20,34 @@ import {method} from "./columns";
 import {Panel} from "./Panel";
 import {began} from "./Sessions";
 
-/** The parameters of the other range. */
-export function baselineParameters({before, beforeRange}: Shown): Parameters {
-  return before ? {before, before_from: beforeRange?.from, before_to: beforeRange?.to} : {};
+/** The parameters of the other range, and of the numbers of requests if both are known. */
+export function baselineParameters({before, beforeRange, requests: [then, now]}: Shown): Parameters {
+  if (!before) return {};
+  const known = then > 0 && now > 0 ? {before_requests: then, requests: now} : {};
+  return {before, before_from: beforeRange?.from, before_to: beforeRange?.to, ...known};
+}
+
+/** The numbers of requests, by which two ranges with different loads can be compared. */
+export function RequestFields({shown: {requests}}: {shown: Shown}) {
+  const field = (i: 0 | 1, title: string) => (
+    <input
+      type="number"
+      min="1"
+      step="1"
+      class="requests"
+      aria-label={`Requests ${title}`}
+      value={requests[i] || ""}
+      onChange={(e) => {
+        const n = Math.min(999_999_999_999, Math.max(0, Math.round(e.currentTarget.valueAsNumber) || 0));
+        show({requests: i === 0 ? [n, requests[1]] : [requests[0], n]});
+      }}
+    />
+  );
+  return (
+    <span class="field" title="With both numbers, times are those for a request">
+      Requests before {field(0, "before")} now {field(1, "now")}
+    </span>
+  );
 }
 
 const choices = {

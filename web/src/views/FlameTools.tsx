@@ -7,7 +7,7 @@ import {count, percent} from "../lib/format";
 import type {Shown} from "../lib/link";
 import type {Flame} from "../lib/types";
 import {show} from "../store";
-import {CompareSelect} from "./Compare";
+import {CompareSelect, RequestFields} from "./Compare";
 
 interface Props {
   shown: Shown;
@@ -22,6 +22,7 @@ export function FlameTools({shown, all, graph}: Props) {
       <LockSelect shown={shown} all={all} />
       <Find text={shown.find} graph={graph} />
       <div class="tools">
+        {before && <RequestFields shown={shown} />}
         {before && (
           <label class="field">
             Widths
