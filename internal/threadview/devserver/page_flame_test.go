@@ -107,7 +107,7 @@ func TestFlameGraphCompares(t *testing.T) {
 	p.Until(`document.querySelector(".compare-line")?.innerText.includes(" for a request, before ")`)
 	perRequest := get[viewapi.Comparison](t, simulated(t), "sessions/"+locks+"/compare?sort=difference&before_requests=100&requests=10&before="+finished)
 	assert.Equal(t, "request", perRequest.Unit)
-	assert.Equal(t, float64(perRequest.Changes[0].After.Time)/10, perRequest.Changes[0].AfterRate)
+	assert.InEpsilon(t, float64(perRequest.Changes[0].After.Time)/10, perRequest.Changes[0].AfterRate, 1e-9)
 	difference := fmt.Sprintf("+%.3g ms", perRequest.Changes[0].Difference/1e6)
 	p.Until(fmt.Sprintf(`document.querySelector("[data-table=compare] tbody tr")?.innerText.includes(%q)`, difference))
 	p.Choose("[aria-label='Requests now']", "")
