@@ -50,7 +50,7 @@ func TestSkillsForJaeger(t *testing.T) {
 		}
 		for _, name := range regexp.MustCompile("`([a-z]+_[a-z_]+)`").FindAllStringSubmatch(text, -1) {
 			known := slices.Contains(jaegerTools, name[1]) || strings.Contains(tools, "| `"+name[1]+"` |") || strings.HasSuffix(name[1], "_context")
-			assert.True(t, known, "%s: %s is no tool", path, name[1])
+			assert.True(t, known, "%s: %s is not a tool", path, name[1])
 		}
 	}
 	for _, path := range found {

@@ -94,7 +94,7 @@ function Picture({shown, flame, graph, empty}: PictureProps) {
   const place = [graph.waits.length, graph.holds.length, at, ...path].join(" ");
   useEffect(() => scroll(place), [place]);
   useFlameKeys(graph, current, setCurrent, zoom);
-  const told = current ?? zoomed;
+  const described = current ?? zoomed;
   return (
     <>
       <div class="lanes flame" role="application" aria-label={label} tabIndex={0}>
@@ -109,7 +109,7 @@ function Picture({shown, flame, graph, empty}: PictureProps) {
         <span class="said" aria-live="polite">
           {current && describe(current, graph).join(". ")}
         </span>
-        {!empty && <FlameLine frame={told} flame={flame} graph={graph} />}
+        {!empty && <FlameLine frame={described} flame={flame} graph={graph} />}
         <span class="apart" />
         <Button text="Back" label="Zoom out (Esc)" disabled={!lock} onClick={zoom.back} />
         <Button

@@ -47,7 +47,7 @@ func WriteText(w io.Writer, c *compare.Comparison, top int) error {
 		b.WriteString("none\n")
 	}
 	if same > 0 {
-		fmt.Fprintf(&b, "\n%d of %s changed by less than 1 %% of all, or no more than by chance.\n", same, units.Plural(int64(len(c.Changes)), "row"))
+		fmt.Fprintf(&b, "\nNot listed: %d of %s, which changed by less than 1 %% of all, or no more than by chance.\n", same, entries(len(c.Changes)))
 	}
 	for line := range strings.Lines(b.String()) {
 		if _, err := io.WriteString(w, strings.TrimRight(line, " \n")+"\n"); err != nil {
@@ -55,6 +55,13 @@ func WriteText(w io.Writer, c *compare.Comparison, top int) error {
 		}
 	}
 	return nil
+}
+
+func entries(n int) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return fmt.Sprintf("%d entries", n)
 }
 
 // headline is the change of all waits together.
