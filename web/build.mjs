@@ -37,7 +37,16 @@ if (process.argv.includes("--test")) {
   process.exit(status ?? 1);
 }
 
-await build({...shared, entryPoints: {app: "src/app.tsx"}, outdir: "dist", format: "iife", minify: true});
+// Two files share a third: app.js is the first screen, later.js the other views.
+await build({
+  ...shared,
+  entryPoints: {app: "src/app.tsx"},
+  outdir: "dist",
+  format: "esm",
+  splitting: true,
+  chunkNames: "[name]",
+  minify: true,
+});
 await build({...shared, entryPoints: {app: "src/style.css"}, outdir: "dist", minify: true});
 for (const name of ["index.html", "icon.svg"]) {
   copyFileSync(join(import.meta.dirname, "src", name), join(import.meta.dirname, "dist", name));

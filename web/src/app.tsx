@@ -4,6 +4,7 @@
 import {render} from "preact";
 import {useEffect, useState} from "preact/hooks";
 import {KnownContext, useMoment, useServer} from "./known";
+import {useLater} from "./later";
 import {type Shown, type Tab, tabs} from "./lib/link";
 import type {Grouping} from "./lib/rows";
 import type {Session} from "./lib/types";
@@ -11,24 +12,18 @@ import {applyTheme, now, show, useShown} from "./store";
 import {useKeys} from "./ui/hooks";
 import {Button, Empty} from "./ui/parts";
 import {Answer} from "./views/Answer";
-import {FlameView} from "./views/Flame";
 import {Banners, Header, Help} from "./views/Header";
 import {Emptied, IncidentsView, isEmptied} from "./views/Incidents";
-import {LocksView} from "./views/Locks";
-import {LogView} from "./views/Log";
-import {MonitorsView} from "./views/Monitors";
-import {PathView} from "./views/Path";
-import {SessionsView} from "./views/Sessions";
 import {ThreadsView} from "./views/Threads";
 
 const titles: Record<Tab, string> = {
+  incidents: "Incidents",
   threads: "Threads",
   locks: "Locks",
   flame: "Flame graph",
   monitors: "Monitor statistics",
   path: "Critical path",
   log: "Interactions",
-  incidents: "Incidents",
   sessions: "Sessions",
 };
 
@@ -81,9 +76,12 @@ function App() {
 }
 
 function View({shown, session, sessions}: {shown: Shown; session: Session | null; sessions: Session[] | null}) {
-  if (shown.tab === "sessions") return <SessionsView shown={shown} />;
+  const {views, failed} = useLater();
+  const loading = <Empty title="Loading …" />;
+  const later = failed ? <LoadFailed /> : loading;
+  if (shown.tab === "sessions") return views ? <views.SessionsView shown={shown} /> : later;
   if (!session) {
-    if (sessions === null) return <Empty title="Loading …" />;
+    if (sessions === null) return loading;
     if (sessions.length > 0) {
       return (
         <Empty title="This session was discarded">
@@ -99,23 +97,33 @@ function View({shown, session, sessions}: {shown: Shown; session: Session | null
       </Empty>
     );
   }
-  if (shown.moment) return <Empty title="Loading …" />;
+  if (shown.moment) return loading;
   if (shown.tab === "incidents") return <IncidentsView key={session.id} shown={shown} />;
   if (isEmptied(session)) return <Emptied session={session} />;
+  if (shown.tab === "threads") return <ThreadsView key={session.id} shown={shown} />;
+  if (!views) return later;
   switch (shown.tab) {
-    case "threads":
-      return <ThreadsView key={session.id} shown={shown} />;
     case "locks":
-      return <LocksView key={session.id} shown={shown} />;
+      return <views.LocksView key={session.id} shown={shown} />;
     case "flame":
-      return <FlameView key={session.id} shown={shown} />;
+      return <views.FlameView key={session.id} shown={shown} />;
     case "monitors":
-      return <MonitorsView key={session.id} shown={shown} />;
+      return <views.MonitorsView key={session.id} shown={shown} />;
     case "path":
-      return <PathView key={session.id} shown={shown} />;
+      return <views.PathView key={session.id} shown={shown} />;
     case "log":
-      return <LogView key={session.id} shown={shown} />;
+      return <views.LogView key={session.id} shown={shown} />;
   }
+}
+
+/** The collector did not send the other views: it has stopped, or was replaced by another version. */
+function LoadFailed() {
+  return (
+    <Empty title="A part of the page did not load">
+      <p>The collector does not respond, or is another version now.</p>
+      <Button text="Reload the page" kind="primary" onClick={() => location.reload()} />
+    </Empty>
+  );
 }
 
 applyTheme();

@@ -22,6 +22,7 @@ test("a link restores the view", () => {
     moment: {time: 1_795_447_000_123_456, length: 546_000, thread: 12},
     thread: 12,
     seq: 4711,
+    cast: [9, 4, 6],
     lock: 5,
     threads: [4, 5, 6, 20],
     classes: ["com.acme.OrderBook$1", "[B"],

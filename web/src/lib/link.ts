@@ -8,7 +8,7 @@ import {type Filter, type Grouping, noFilter} from "./rows";
 import type {Span} from "./scale";
 import {arrowKinds, type Kind, operations, type State, states} from "./words";
 
-export const tabs = ["threads", "locks", "flame", "monitors", "path", "log", "incidents", "sessions"] as const;
+export const tabs = ["incidents", "threads", "locks", "flame", "monitors", "path", "log", "sessions"] as const;
 export type Tab = (typeof tabs)[number];
 
 export const waits = ["waited", "reenter", "parked", "joined", "sleeping"] as const;
@@ -52,6 +52,8 @@ export interface Shown {
   filter: Filter;
   /** Where a link of another program leads; null once it is in view. */
   moment: Moment | null;
+  /** The threads of an episode, in the order of their lanes; empty: all threads have lanes. */
+  cast: number[];
   /** The selected interval. */
   thread: number;
   seq: number;
@@ -89,7 +91,7 @@ export interface Shown {
 
 export const nothing: Shown = {
   session: "",
-  tab: "threads",
+  tab: "incidents",
   view: null,
   range: null,
   follow: true,
@@ -101,6 +103,7 @@ export const nothing: Shown = {
   grouping: "none",
   filter: noFilter,
   moment: null,
+  cast: [],
   thread: 0,
   seq: 0,
   lock: 0,
@@ -148,6 +151,9 @@ export function runs(numbers: readonly number[]): string {
 /** The most groups of virtual threads that a session has, and a link opens. */
 const mostOpened = 32;
 
+/** The most threads of an episode that have lanes of their own. */
+export const mostCast = 200;
+
 /** The most frames between a lock and the one that fills the graph. */
 const mostFrames = 300;
 
@@ -172,7 +178,7 @@ export function toHash(shown: Shown): string {
     if (value !== "") out.set(key, value);
   };
   put("s", shown.session);
-  if (shown.tab !== nothing.tab) put("tab", shown.tab);
+  if (shown.session || shown.moment || shown.tab !== nothing.tab) put("tab", shown.tab);
   if (shown.view) put("view", spanText(shown.view));
   if (shown.range) put("range", spanText(shown.range));
   if (!shown.follow) put("follow", "0");
@@ -192,6 +198,7 @@ export function toHash(shown: Shown): string {
     put("length", String(shown.moment.length));
     put("thread", String(shown.moment.thread));
   }
+  put("cast", shown.cast.join("."));
   if (shown.thread) put("at", `${shown.thread}.${shown.seq}`);
   if (shown.lock) put("lock", String(shown.lock));
   put("threads", runs(shown.threads));
@@ -235,7 +242,8 @@ export function fromHash(text: string): Shown {
       .map(Number) ?? [];
   return {
     session: query.get("s") ?? "",
-    tab: oneOf(tabs, query.get("tab"), nothing.tab),
+    // Links to a session without a tab, such as those in traces, lead to the lanes.
+    tab: oneOf(tabs, query.get("tab"), query.has("s") || query.has("time") ? "threads" : nothing.tab),
     view: parseSpan(query.get("view")),
     range: parseSpan(query.get("range")),
     follow: query.get("follow") !== "0",
@@ -253,6 +261,7 @@ export function fromHash(text: string): Shown {
       alive: just.includes("alive"),
     },
     moment: whole("time") ? {time: whole("time"), length: whole("length"), thread: whole("thread")} : null,
+    cast: parseRuns(query.get("cast") ?? "").slice(0, mostCast),
     thread,
     seq,
     lock: whole("lock"),

@@ -1,0 +1,10 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The views in the part of the page that is loaded later.
+export {FlameView} from "./Flame";
+export {LocksView} from "./Locks";
+export {LogView} from "./Log";
+export {MonitorsView} from "./Monitors";
+export {PathView} from "./Path";
+export {SessionsView} from "./Sessions";
