@@ -13,10 +13,15 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.apache.catalina.Context;
 import org.apache.catalina.startup.Tomcat;
+import org.apache.tomcat.util.threads.VirtualThreadExecutor;
 
-/** Serves prices. Tomcat has more worker threads than there are clients, so some of them are idle. */
+/**
+ * Serves prices. Arguments: host, port, and how many worker threads Tomcat has, or "virtual" for a virtual thread for each request. By default
+ * there are more workers than clients, so some of them are idle.
+ */
 public final class PriceServer {
-  private static final int WORKERS = 40;
+  private static final String WORKERS = "40";
+  private static final int MOST = 200; // workers under load, as is Tomcat's default
 
   public static void main(String[] args) throws Exception {
     PriceList prices = new PriceList();
@@ -27,7 +32,14 @@ public final class PriceServer {
     tomcat.setHostname(args[0]);
     tomcat.setPort(Integer.parseInt(args[1]));
     tomcat.getConnector().setProperty("address", args[0]);
-    tomcat.getConnector().setProperty("minSpareThreads", Integer.toString(WORKERS));
+    String workers = args.length > 2 ? args[2] : WORKERS;
+    if (workers.equals("virtual")) {
+      tomcat.getConnector().getProtocolHandler().setExecutor(new VirtualThreadExecutor("request-"));
+    } else {
+      tomcat.getConnector().setProperty("minSpareThreads", workers);
+      tomcat.getConnector().setProperty("maxThreads", Integer.toString(Math.max(MOST, Integer.parseInt(workers))));
+    }
+    tomcat.getConnector().setProperty("acceptCount", "1000");
     Context context = tomcat.addContext("", base.getPath());
     Tomcat.addServlet(context, "prices", new PriceServlet(prices));
     context.addServletMappingDecoded("/price/*", "prices");

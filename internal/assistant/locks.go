@@ -69,11 +69,15 @@ func (*tools) cost(a *answer, c *viewapi.Cost) {
 	a.line("Most of it for %s: %s, %s by %s%s%s.", object(c.Name, c.Kind), duration(c.Time), plural(int(c.Count), "wait"),
 		plural(c.Waiters, "thread"), pool, where)
 	holders(a, c.Holders, c.More)
+	it := "it"
+	if c.Unit != "" {
+		it = "them"
+	}
 	switch {
 	case c.Turns != nil && c.Turns.Own:
-		a.line("These threads hold it in turn, so none of them is the cause alone. Most of that time: %s (%s).", sentence(c.Turns.Text), wording.Percent(c.Turns.Share))
+		a.line("These threads hold %s in turn, so none of them is the cause alone. Most of that time: %s (%s).", sentence(it), sentence(c.Turns.Text), wording.Percent(c.Turns.Share))
 	case c.Turns != nil:
-		a.line("Several threads hold it in turn. Most of that time: %s (%s).", sentence(c.Turns.Text), wording.Percent(c.Turns.Share))
+		a.line("Several threads hold %s in turn. Most of that time: %s (%s).", sentence(it), sentence(c.Turns.Text), wording.Percent(c.Turns.Share))
 	case c.Unknown > 0:
 		a.line("For %s of that time it is unknown who held it.", wording.Percent(c.Unknown))
 	}

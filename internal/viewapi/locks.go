@@ -159,7 +159,7 @@ type Cost struct {
 	Holders []Holder `json:"holders"` // at most 5, none that held it for less than a twentieth of the first: times and shares are of the time during which a thread waited; Doing is the longest activity
 	More    int      `json:"more"`    // holders that are omitted
 	Culprit bool     `json:"culprit"` // the first holder of a lock is the cause
-	Turns   *Turns   `json:"turns"`   // null: the first holder is the cause, or only one is known, or none, or unknown is not 0
+	Turns   *Turns   `json:"turns"`   // null: the first holder is the cause, or only one is known, or none, or unknown is not 0; or a permit or pool with at most 3
 	Unknown float64  `json:"unknown"` // of a lock: the part of the time during which a thread waited whose holder is not known, if it is most of it; else 0
 }
 

@@ -17,6 +17,7 @@ import (
 const (
 	maxAnswerHolders = 5
 	leastAnswerShare = 20     // holders with less than this part of the first one's time are not listed
+	maxNamed         = 3      // more holders of permits, or of objects of a pool, are described by what they did
 	maxAnswerParts   = 20_000 // times in which a holder held a lock that are searched for what it did
 )
 
@@ -42,6 +43,8 @@ func (q *query) addHolders(cost *viewapi.Cost, c *contended, sel selection) {
 		} else if len(holders) > 1 {
 			cost.Turns = q.turnsOf(holders, held, waiters)
 		}
+	} else if len(holders) > maxNamed {
+		cost.Turns = q.turnsOf(holders, held, waiters)
 	}
 	cost.Waiters, cost.Pool = len(waiters), q.poolOf(waiters)
 	for i := range holders[:min(len(holders), maxAnswerHolders)] {

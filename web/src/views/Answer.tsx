@@ -73,8 +73,10 @@ function Cause({cost, total}: {cost: Cost; total: number}) {
   if (turns) {
     return (
       <>
-        {waited} for {name}
-        {where}; {turns.own ? "they" : `${count(holders.length + cost.more)} threads`} held it in turn
+        {waited} for {unit && `${unit} of `}
+        {name}
+        {where}; {turns.own ? "they" : `${count(holders.length + cost.more)} threads`} held{" "}
+        {unit ? "all of them" : "it"} in turn
         {turns.text && (
           <>
             , {turns.text} <span class="faint">for {percent(turns.share)} of the time</span>
@@ -160,8 +162,10 @@ interface SavingProps {
 
 function Saving({cost, worst, classes, path: {data: path, error}, busy, shown, session}: SavingProps) {
   const thread = path?.thread;
+  const length = path ? path.to - path.from : 0;
+  const row = useKnown().byId.get(thread?.id ?? 0);
   // A thread that has not ended, such as one of a pool, would not finish earlier; it would not have had to wait.
-  const ends = useKnown().byId.get(thread?.id ?? 0)?.dead ?? false;
+  const ends = row?.dead ?? false;
   const stuck = session.deadlocks.some(
     (one) => isLive(one) && one.members.some((member) => member.thread.id === thread?.id),
   );
@@ -174,10 +178,12 @@ function Saving({cost, worst, classes, path: {data: path, error}, busy, shown, s
   }
   // What the cause waited for its own turn says nothing about the others.
   if (!ends && cost.culprit && cost.holders[0]?.thread.id === thread?.id) return null;
+  // The path of a short thread, such as one of a request or a shutdown hook, is mostly what happened before it began.
+  if (path && (!row || row.to - row.from < length / 2)) return null;
   const saved = gain(worst, ends);
+  if (path && !ends && saved < length / 100) return null;
   // The lock with the longest waits is not always the one that holds up the path.
   const rows = classes.data?.classes ?? [];
-  const length = path ? path.to - path.from : 0;
   const better = rows.reduce((best, row) => (gain(row, ends) > gain(best, ends) ? row : best), worst);
   return (
     <>
@@ -201,12 +207,14 @@ function Saving({cost, worst, classes, path: {data: path, error}, busy, shown, s
 // Waits for another process, such as for a response, are not known as waits: a thread at a socket is runnable. Small savings say so.
 function Earlier({path, saved, most, ends}: {path: Path; saved: number; most: number; ends: boolean}) {
   const length = path.to - path.from;
-  const little = saved < length / 100;
+  const little = Math.max(saved, most) < length / 100;
+  const unsure = most > 2 * saved;
   return (
     <>
       Without this, <strong>{path.thread.name}</strong> would {ends ? "finish" : "have waited"} {little && "only "}
       <Link class="saving" onClick={() => show({tab: "path"})}>
-        {duration(saved)} {ends ? "earlier" : "less"}
+        {duration(saved)}
+        {unsure && ` to ${duration(most)}`} {ends ? "earlier" : "less"}
       </Link>
       {length > 0 && (
         <span
@@ -215,7 +223,6 @@ function Earlier({path, saved, most, ends}: {path: Path; saved: number; most: nu
         >
           {" "}
           (of {duration(length)}
-          {most > 2 * saved && `; at most ${duration(most)}`}
           {little && "; waits on sockets are not counted"})
         </span>
       )}
@@ -255,9 +262,17 @@ function ClassName({name}: {name: string}) {
   );
 }
 
-function Range({shown: {range}}: {shown: Shown}) {
+function Range({shown: {range, tab}}: {shown: Shown}) {
   const {session} = useKnown();
-  if (!range) return <span class="hint">{extent(session)}; drag on the ruler to select a range</span>;
+  const ruler = tab === "threads" || tab === "locks";
+  if (!range) {
+    return (
+      <span class="hint">
+        {extent(session)}
+        {ruler && "; drag on the ruler to select a range"}
+      </span>
+    );
+  }
   const step = (range.to - range.from) / 1000;
   return (
     <span class="range-chip">
