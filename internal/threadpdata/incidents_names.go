@@ -3,7 +3,13 @@
 
 package threadpdata
 
-import "github.com/weft-otel/weft/internal/engine/incident"
+import (
+	"slices"
+	"strings"
+
+	"github.com/weft-otel/weft/internal/engine/deadlock"
+	"github.com/weft-otel/weft/internal/engine/incident"
+)
 
 // rootObject returns what the threads of an incident waited for: the name of the root in the source if one of the waits shows it.
 func (e *Emitter) rootObject(inc *incident.Incident) string {
@@ -14,6 +20,26 @@ func (e *Emitter) rootObject(inc *incident.Incident) string {
 		}
 	}
 	return e.object(l.Kind, l.ID.Class, l.Stack)
+}
+
+// maxCycleObjects bounds the classes that cycleObjects lists.
+const maxCycleObjects = 8
+
+// cycleObjects lists the classes of the locks of a deadlock: OrderBook, Account.
+func (e *Emitter) cycleObjects(f *deadlock.Found) string {
+	var names []string
+	for i := range f.Waits {
+		name := e.simpleName(f.Waits[i].Lock.Class)
+		if slices.Contains(names, name) {
+			continue
+		}
+		if len(names) == maxCycleObjects {
+			names = append(names, "...")
+			break
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // name returns the name of the root.

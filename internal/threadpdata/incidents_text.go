@@ -14,6 +14,7 @@ import (
 // IncidentText is an incident in the words of its trace, for readers without spans.
 type IncidentText struct {
 	Name, Text string
+	Object     string     // what threads waited for; of a deadlock: all of its cycle
 	Holds      []HoldText // those that cost most
 	Waits      []WaitText // the longest
 }
@@ -37,7 +38,10 @@ type WaitText struct {
 func (e *Emitter) IncidentText(inc *incident.Incident, holds, waits int) IncidentText {
 	e.threads.Clear() // threads may have new names
 	w := incidentWriter{Emitter: e, inc: inc, object: e.rootObject(inc)}
-	out := IncidentText{Name: w.kind(), Text: w.explain(inc.Culprit(e.sym))}
+	out := IncidentText{Name: w.kind(), Text: w.explain(inc.Culprit(e.sym)), Object: w.object}
+	if inc.Deadlock != nil {
+		out.Object = e.cycleObjects(inc.Deadlock)
+	}
 	if w.object != "" && inc.Kind != incident.Deadlock {
 		out.Name += " " + w.object
 	}

@@ -16,7 +16,7 @@ import (
 type collected struct {
 	key        jvmthread.LockID // the root, as lockOf returns it
 	open       []Wait           // at the end of the last window, by thread
-	waited     map[threadAt]time.Duration
+	waited     map[threadAt]waited
 	more       int // threads that are not in it; Threads of a lock is the same until the incident is reported
 	locks      map[jvmthread.LockID]*Lock
 	holders    map[threadAt]*Holder
@@ -36,7 +36,7 @@ type threadAt struct {
 
 func newIncident(id ID) *Incident {
 	return &Incident{ID: id, End: id.Start, collected: collected{
-		waited: make(map[threadAt]time.Duration), locks: make(map[jvmthread.LockID]*Lock),
+		waited: make(map[threadAt]waited), locks: make(map[jvmthread.LockID]*Lock),
 		holders: make(map[threadAt]*Holder), activities: make(activities),
 	}}
 }
@@ -67,8 +67,8 @@ func (inc *Incident) absorb(other *Incident) {
 	inc.unsaved = inc.unsaved || other.unsaved || inc.key != other.key
 	inc.open = append(inc.open, other.open...)
 	inc.sortOpen()
-	for at, d := range other.waited {
-		inc.waited[at] += d
+	for at, sum := range other.waited {
+		inc.addWaited(at, sum)
 	}
 	if inc.Cycle == 0 {
 		inc.deadlocked(other.Cycle)

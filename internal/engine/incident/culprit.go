@@ -34,8 +34,8 @@ func (inc *Incident) Culprit(sym *symbols.Table) *Holder {
 // waitingPool returns the pool whose threads waited longest.
 func (inc *Incident) waitingPool(sym *symbols.Table) (pool string) {
 	times := make(map[string]time.Duration)
-	for at, d := range inc.waited {
-		times[contention.Pool(sym.Thread(at.thread).Name)] += d
+	for at, sum := range inc.waited {
+		times[contention.Pool(sym.Thread(at.thread).Name)] += sum.time
 	}
 	for name, d := range times {
 		if d > times[pool] || d == times[pool] && name < pool {

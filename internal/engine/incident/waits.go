@@ -39,7 +39,7 @@ func (f *Finder) wait(w *window.Window, piece *wait, l *Lock, before []Wait, inc
 	}
 	at := threadAt{iv.Thread, l.ID}
 	if _, known := inc.waited[at]; known || len(inc.waited) < maxThreads {
-		inc.waited[at] += time.Duration(piece.end - piece.start)
+		inc.addWaited(at, waited{time.Duration(piece.end - piece.start), rec.Start})
 	} else if began {
 		inc.more++
 		l.Threads++

@@ -1,0 +1,62 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package incident
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
+
+// waited is how long a thread waited for a lock, and when its first wait began.
+type waited struct {
+	time  time.Duration
+	since jvmthread.Time
+}
+
+func (inc *Incident) addWaited(at threadAt, more waited) {
+	if sum, known := inc.waited[at]; known {
+		more.time += sum.time
+		more.since = min(more.since, sum.since)
+	}
+	inc.waited[at] = more
+}
+
+// Cast returns the threads that took part: those of a deadlock in the order of its cycle, then the holders of the root, that which cost most
+// first, then those that waited, in the order in which their waits began. Each is in it once. It also returns how many are left out because of
+// the limit. The incident is over, or cut.
+func (inc *Incident) Cast(most int) (cast []jvmthread.ThreadID, more int) {
+	since := make(map[jvmthread.ThreadID]jvmthread.Time)
+	for at, sum := range inc.waited {
+		if t, known := since[at.thread]; !known || sum.since < t {
+			since[at.thread] = sum.since
+		}
+	}
+	seen := make(map[jvmthread.ThreadID]bool)
+	add := func(id jvmthread.ThreadID) {
+		if id != jvmthread.NoThread && !seen[id] {
+			seen[id] = true
+			cast = append(cast, id)
+		}
+	}
+	if inc.Deadlock != nil {
+		for i := range inc.Deadlock.Members {
+			add(inc.Deadlock.Members[i].Thread)
+		}
+	}
+	for i := range inc.Holders {
+		add(inc.Holders[i].Thread)
+	}
+	waiters := slices.SortedFunc(maps.Keys(since), func(a, b jvmthread.ThreadID) int {
+		return cmp.Or(cmp.Compare(since[a], since[b]), cmp.Compare(a, b))
+	})
+	for _, id := range waiters {
+		add(id)
+	}
+	kept := min(len(cast), most)
+	return cast[:kept:kept], len(cast) - kept + inc.more
+}
