@@ -50,6 +50,7 @@ func metaOf(res pcommon.Resource) store.Meta {
 // events stores events.
 func (f *follower) events(events []jvmthread.Event) {
 	f.stored.Events(events, f.Symbols)
+	f.worst.Events(events)
 	if f.kept != nil {
 		f.check(f.kept.Write(events))
 	}

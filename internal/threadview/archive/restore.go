@@ -113,8 +113,11 @@ func (r *restorer) Session(s *recording.Session) error {
 	r.cfg.Phase = window.Phase(r.id, r.cfg.Window)
 	r.session, r.engine, r.batch, r.before, r.ended = r.store.Open(r.id, meta), engine.New(r.cfg, r.symbols), 0, 0, ""
 	r.worst = incidents.New(r.id, r.session, r.symbols, r.engine.Waits())
-	session, sym := r.session, r.symbols
-	r.engine.Watch(func(events []jvmthread.Event) { session.Events(events, sym) })
+	session, sym, worst := r.session, r.symbols, r.worst
+	r.engine.Watch(func(events []jvmthread.Event) {
+		session.Events(events, sym)
+		worst.Events(events)
+	})
 	return nil
 }
 

@@ -2,15 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package incidents answers: what stays of an episode of contention when its windows are gone? It finds incidents in the windows of the page, as
-// the thread_span processor does in its own, and keeps them in the store in words.
+// the thread_span processor does in its own, and keeps them in the store in words, together with potential deadlocks and notifies that no
+// thread heard.
 package incidents
 
 import (
 	"encoding/hex"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine/incident"
+	"github.com/weft-otel/weft/internal/engine/lostnotify"
 	"github.com/weft-otel/weft/internal/engine/waits"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -31,31 +34,63 @@ type Keeper struct {
 	symbols *symbols.Table
 	finder  *incident.Finder
 	emitter *threadpdata.Emitter
+
+	notifies *lostnotify.Finder
+	pairs    map[classes]bool
+	calls    map[call]jvmthread.Time
 }
 
 // New returns a Keeper for a session of a store, with the symbols and the classifier of waits of the engine that cuts its windows.
 func New(id jvmthread.SessionID, session *store.Session, sym *symbols.Table, classifier *waits.Classifier) *Keeper {
+	idle := func(lock jvmthread.LockID, stack jvmthread.StackID) bool {
+		return classifier.Wait(&jvmthread.Interval{State: jvmthread.StateWaiting, Lock: lock, Stack: stack}).Idle()
+	}
 	return &Keeper{
+		notifies: lostnotify.New(idle), pairs: make(map[classes]bool), calls: make(map[call]jvmthread.Time),
 		session: session, symbols: sym, emitter: threadpdata.NewEmitter(id, sym, classifier),
 		finder: sessions.NewIncidents(incident.Options{MinTime: minTime, MaxPerWindow: maxPerWindow}),
 	}
 }
 
+// Events follows the events of the session, in the order of time.
+func (k *Keeper) Events(events []jvmthread.Event) { k.notifies.See(events) }
+
 // Window keeps the incidents that ended in a window.
 func (k *Keeper) Window(w *window.Window) {
+	for i := range w.Hints {
+		k.hint(&w.Hints[i], w)
+	}
+	found := k.notifies.Take
+	if w.Cut == window.CutEnd || w.Cut == window.CutLost {
+		found = k.notifies.End
+	}
+	list := found(w.End)
+	if w.Missed > 0 { // gaps are events, but these are missing unseen
+		list = nil
+		k.notifies.Forget()
+	}
+	for i := range list {
+		k.lost(&list[i])
+	}
 	for _, inc := range k.finder.Find(w).Incidents {
 		k.session.AddIncident(k.textOf(inc))
 	}
 }
 
 // Held estimates the bytes of the incidents that are not over.
-func (k *Keeper) Held() int { return k.finder.Held() + k.emitter.Held() }
+func (k *Keeper) Held() int { return k.finder.Held() + k.emitter.Held() + k.notifies.Held() }
 
 func (k *Keeper) textOf(inc *incident.Incident) store.Incident {
 	texts := k.emitter.IncidentText(inc, store.MaxIncidentHolds, store.MaxIncidentWaits)
 	out := store.Incident{
-		IncidentID: store.IncidentID{Start: inc.Start, First: inc.First, Rest: inc.Rest}, End: inc.End, Deadlock: inc.Kind == incident.Deadlock, Open: inc.Open,
-		Name: texts.Name, Text: texts.Text, Blocked: inc.Blocked, Longest: inc.Longest, Count: inc.Count, Threads: inc.Threads, TimedOut: inc.TimedOut,
+		IncidentID: store.IncidentID{Kind: inc.Kind.String(), Start: inc.Start, First: inc.First, Rest: inc.Rest}, End: inc.End, Open: inc.Open,
+		Object: texts.Object, Name: texts.Name, Text: texts.Text, Blocked: inc.Blocked, Longest: inc.Longest, Count: inc.Count, Threads: inc.Threads, TimedOut: inc.TimedOut,
+	}
+	out.Cast, out.More = inc.Cast(store.MaxIncidentCast)
+	for i := range inc.Waits {
+		if id := inc.Waits[i].Detail.Span.TraceID; id != [16]byte{} && !slices.Contains(out.Requests, id) {
+			out.Requests = append(out.Requests, id)
+		}
 	}
 	for i := range texts.Holds {
 		h := &texts.Holds[i]

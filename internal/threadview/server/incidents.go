@@ -5,6 +5,8 @@ package server
 
 import (
 	"cmp"
+	"encoding/hex"
+	"encoding/json"
 	"math"
 	"net/http"
 	"slices"
@@ -15,9 +17,10 @@ import (
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 
-// incidents returns the kept incidents, those that cost most or the newest first.
+// incidents returns the kept incidents that match the filters, those that cost most or the newest first.
 func (q *query) incidents() (any, *Problem) {
 	order := q.choice("sort", "blocked", "from")
+	kinds, match := q.words("kind", store.Kinds()), q.incidentFilter()
 	q.paged(store.MaxIncidents, store.MaxIncidents)
 	if p := q.done(); p != nil {
 		return nil, p
@@ -30,8 +33,14 @@ func (q *query) incidents() (any, *Problem) {
 		to = math.MaxInt64
 	}
 	var list []*store.Incident
+	sums := make([]viewapi.IncidentKind, len(store.Kinds()))
 	for _, inc := range q.sn.Incidents {
-		if inc.Start < to && max(inc.End, inc.Start+1) > from {
+		kind := slices.Index(store.Kinds(), inc.Kind)
+		if kind < 0 || inc.Start >= to || max(inc.End, inc.Start+1) <= from || !match(inc) {
+			continue
+		}
+		q.addIncident(&sums[kind], inc)
+		if kinds == nil || slices.Contains(kinds, kind) {
 			list = append(list, inc)
 		}
 	}
@@ -41,18 +50,89 @@ func (q *query) incidents() (any, *Problem) {
 		}
 		return b.Compare(a)
 	})
-	out := viewapi.Incidents{Total: len(list), Offset: q.page.offset, Most: store.MaxIncidents, Incidents: []viewapi.Incident{}}
+	out := viewapi.Incidents{Total: len(list), Offset: q.page.offset, Most: store.MaxIncidents, Kinds: []viewapi.IncidentKind{}, Incidents: []viewapi.Incident{}}
+	for i := range sums {
+		if sums[i].Total > 0 {
+			out.Kinds = append(out.Kinds, sums[i])
+		}
+	}
+	size := 0
 	for _, inc := range piece(list, q.page) {
-		out.Incidents = append(out.Incidents, q.incident(inc))
+		one := q.incident(inc)
+		if size += incidentSize(&one); size > maxIncidentBytes && len(out.Incidents) > 0 {
+			break
+		}
+		out.Incidents = append(out.Incidents, one)
 	}
 	return out, nil
 }
 
+// maxIncidentBytes bounds the list of incidents in a response: what does not fit is on the next page.
+const maxIncidentBytes = 190_000
+
+// incidentSize is at least how long an incident is as JSON, unless its texts consist of characters that must be escaped.
+func incidentSize(inc *viewapi.Incident) int {
+	text, err := json.Marshal(inc)
+	if err != nil {
+		return 0 // it consists of texts and numbers
+	}
+	return len(text) + 1
+}
+
+func (q *query) addIncident(sum *viewapi.IncidentKind, inc *store.Incident) {
+	if sum.Total == 0 || q.rel(inc.Start) < sum.Since {
+		sum.Since = q.rel(inc.Start)
+	}
+	sum.Kind = inc.Kind
+	sum.Total++
+	sum.Blocked += int64(inc.Blocked)
+}
+
+// incidentFilter reads the parameters that choose incidents by what they consist of.
+func (q *query) incidentFilter() func(*store.Incident) bool {
+	lock, thread, request := strings.ToLower(q.text("lock")), strings.ToLower(q.text("thread")), strings.ToLower(q.text("request"))
+	has := q.ids("threads")
+	_, ids := q.values["threads"]
+	var trace [16]byte
+	if n, err := hex.Decode(trace[:], []byte(request[:min(len(request), 32)])); request != "" && (err != nil || n != len(trace) || len(request) != 32) {
+		q.fail("request", "want a trace ID of 32 hexadecimal digits, got %q", shorten(request))
+	}
+	named := make(map[jvmthread.ThreadID]bool) // whether the filter finds a thread by its name
+	if thread != "" {
+		for i := range q.sn.Threads {
+			th := &q.sn.Threads[i]
+			if strings.Contains(strings.ToLower(th.Name), thread) {
+				named[th.ID] = true
+			}
+		}
+	}
+	return func(inc *store.Incident) bool {
+		parts := slices.Concat(inc.Holds, inc.Waits)
+		about := func(p store.IncidentPart) bool { return strings.Contains(strings.ToLower(p.Object), lock) }
+		by := func(p store.IncidentPart) bool { return strings.Contains(strings.ToLower(p.Name), thread) }
+		switch {
+		case lock != "" && !strings.Contains(strings.ToLower(inc.Object+" "+inc.Name), lock) && !slices.ContainsFunc(parts, about):
+			return false
+		case thread != "" && !slices.ContainsFunc(parts, by) && !slices.ContainsFunc(inc.Cast, func(id jvmthread.ThreadID) bool { return named[id] }):
+			return false
+		case ids && !slices.ContainsFunc(inc.Cast, func(id jvmthread.ThreadID) bool { return has(uint64(id)) }):
+			return false
+		case request != "" && !slices.Contains(inc.Requests, trace):
+			return false
+		}
+		return true
+	}
+}
+
 func (q *query) incident(inc *store.Incident) viewapi.Incident {
+	cast := make([]uint64, len(inc.Cast))
+	for i, id := range inc.Cast {
+		cast[i] = uint64(id)
+	}
 	return viewapi.Incident{
-		From: q.rel(inc.Start), To: q.rel(inc.End), Deadlock: inc.Deadlock, Open: inc.Open, Timeline: q.timeline(inc),
-		Name: inc.Name, Text: inc.Text, Blocked: int64(inc.Blocked), Longest: int64(inc.Longest), Waited: inc.Count, Threads: inc.Threads,
-		TimedOut: inc.TimedOut, Holds: q.incidentParts(inc.Holds), Waits: q.incidentParts(inc.Waits),
+		From: q.rel(inc.Start), To: q.rel(inc.End), Kind: inc.Kind, Deadlock: inc.Deadlock(), Open: inc.Open, Timeline: q.timeline(inc),
+		Name: inc.Name, Object: inc.Object, Text: inc.Text, Blocked: int64(inc.Blocked), Longest: int64(inc.Longest), Waited: inc.Count,
+		Threads: inc.Threads, TimedOut: inc.TimedOut, Holds: q.incidentParts(inc.Holds), Waits: q.incidentParts(inc.Waits), Cast: cast, More: inc.More,
 	}
 }
 

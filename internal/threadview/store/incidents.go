@@ -13,14 +13,14 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Incident is an episode of contention with all that the page needs to show it. Its texts are its own: it outlives its windows, and with them
+// Incident is an episode of contention, or another reason for which threads waited, with all that the page needs to show it. Its texts are its own: it outlives its windows, and with them
 // the names, locks and stacks of the session.
 type Incident struct {
 	IncidentID
 
 	End      jvmthread.Time
-	Deadlock bool
 	Open     bool   // not over at its end
+	Object   string // what threads waited for
 	Name     string // as of its trace: contention OrderBook
 	Text     string // what happened, in a sentence
 	Blocked  time.Duration
@@ -30,10 +30,32 @@ type Incident struct {
 	TimedOut uint64        // of its waits
 	Holds    []IncidentPart
 	Waits    []IncidentPart
+	Cast     []jvmthread.ThreadID // that took part: the holder that cost most, other holders, then waiters in the order of their waits
+	More     int                  // threads that took part and are not in Cast
+	Requests [][16]byte           // trace IDs of requests of which threads waited
+}
+
+// Deadlock reports whether it is a deadlock.
+func (inc *Incident) Deadlock() bool { return inc.Kind == KindDeadlock }
+
+// The kinds of incidents: those of package incident, and two that do not consist of contended waits.
+const (
+	KindContention        = "contention"
+	KindDeadlock          = "deadlock"
+	KindPoolExhausted     = "pool_exhausted"
+	KindCarriersStarved   = "carriers_starved"
+	KindLostNotify        = "lost_notify"
+	KindPotentialDeadlock = "potential_deadlock"
+)
+
+// Kinds returns all kinds, in the order in which they are listed.
+func Kinds() []string {
+	return []string{KindDeadlock, KindContention, KindPoolExhausted, KindCarriersStarved, KindLostNotify, KindPotentialDeadlock}
 }
 
 // IncidentID identifies an incident of a session, see incident.ID.
 type IncidentID struct {
+	Kind  string
 	Start jvmthread.Time
 	First jvmthread.ThreadID
 	Rest  bool
@@ -52,17 +74,23 @@ type IncidentPart struct {
 	Span       string
 }
 
-// An incident has at most so many holds, waits, and frames and bytes of each text: 28 KiB at the very most, usually a fifth of that.
+// An incident has at most so many holds, waits, threads, requests, and frames and bytes of each text: 32 KiB at the very most, usually a fifth of
+// that.
 const (
-	MaxIncidentHolds  = 3
-	MaxIncidentWaits  = 5
-	MaxIncidentFrames = 5
-	maxIncidentText   = 300
+	MaxIncidentCast     = 200
+	MaxIncidentRequests = 33
+	MaxIncidentHolds    = 3
+	MaxIncidentWaits    = 5
+	MaxIncidentFrames   = 5
+	maxIncidentText     = 300
 )
 
 // shorten bounds the texts of an incident, which come from a JVM.
 func (inc *Incident) shorten() {
-	inc.Name, inc.Text = brief(inc.Name), brief(inc.Text)
+	inc.Name, inc.Text, inc.Object = brief(inc.Name), brief(inc.Text), brief(inc.Object)
+	inc.More += max(0, len(inc.Cast)-MaxIncidentCast)
+	inc.Cast = slices.Clone(inc.Cast[:min(len(inc.Cast), MaxIncidentCast)])
+	inc.Requests = slices.Clone(inc.Requests[:min(len(inc.Requests), MaxIncidentRequests)])
 	inc.Holds = shortened(inc.Holds, MaxIncidentHolds)
 	inc.Waits = shortened(inc.Waits, MaxIncidentWaits)
 }
@@ -93,8 +121,8 @@ func brief(s string) string {
 }
 
 func (inc *Incident) size() int64 {
-	const own, perPart, perFrame = 200, 200, 16
-	n := own + len(inc.Name) + len(inc.Text)
+	const own, perPart, perFrame, perThread, perRequest = 300, 200, 16, 8, 16
+	n := own + len(inc.Name) + len(inc.Text) + len(inc.Object) + perThread*len(inc.Cast) + perRequest*len(inc.Requests)
 	for _, list := range [][]IncidentPart{inc.Holds, inc.Waits} {
 		for i := range list {
 			p := &list[i]
@@ -109,12 +137,24 @@ func (inc *Incident) size() int64 {
 
 // Compare orders incidents by what they cost, deadlocks last.
 func (inc *Incident) Compare(other *Incident) int {
-	if inc.Deadlock != other.Deadlock {
-		if other.Deadlock {
+	if inc.Deadlock() != other.Deadlock() {
+		if other.Deadlock() {
 			return -1
 		}
 		return 1
 	}
+	return inc.compareCost(other)
+}
+
+// rather reports whether an incident is dropped rather than another one. Potential deadlocks cost nothing yet; there are few.
+func (inc *Incident) rather(other *Incident) bool {
+	rank := func(inc *Incident) int {
+		return slices.Index([]string{KindPotentialDeadlock, KindDeadlock}, inc.Kind)
+	}
+	return cmp.Or(cmp.Compare(rank(inc), rank(other)), inc.compareCost(other)) < 0
+}
+
+func (inc *Incident) compareCost(other *Incident) int {
 	return cmp.Or(cmp.Compare(inc.Blocked, other.Blocked), cmp.Compare(inc.Start, other.Start), cmp.Compare(inc.First, other.First))
 }
 
@@ -127,8 +167,9 @@ const (
 	newIncidents = 16
 )
 
-// AddIncident keeps an incident, with copies of its texts. One that the session has already is replaced.
+// AddIncident keeps an incident, of contention unless it has a kind, with copies of its texts. One that the session has already is replaced.
 func (s *Session) AddIncident(inc Incident) {
+	inc.Kind = cmp.Or(inc.Kind, KindContention)
 	inc.shorten()
 	s.stable.Lock()
 	defer s.stable.Unlock()
@@ -162,7 +203,7 @@ func (s *Session) dropIncident(id *IncidentID) (freed int64, ok bool) {
 	} else {
 		// A session that must give up many keeps costly ones, too.
 		for i := range list[:len(list)-min(newIncidents, len(list)/2)] {
-			if least < 0 || list[i].Compare(list[least]) < 0 {
+			if least < 0 || list[i].rather(list[least]) {
 				least = i
 			}
 		}

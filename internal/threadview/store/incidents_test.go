@@ -84,7 +84,12 @@ func TestWorstAndNewestIncidentsStay(t *testing.T) {
 	const n = 500
 	for i := range n {
 		inc := incidentAt(i, time.Duration(1+i%100)*time.Millisecond)
-		inc.Deadlock = i == 17
+		switch i {
+		case 17:
+			inc.Kind = store.KindDeadlock
+		case 18:
+			inc.Kind, inc.Blocked = store.KindPotentialDeadlock, 0
+		}
 		s.AddIncident(inc)
 	}
 	got := starts(s.Snapshot())
@@ -92,7 +97,7 @@ func TestWorstAndNewestIncidentsStay(t *testing.T) {
 	for i := n - store.NewIncidents; i < n; i++ {
 		assert.Contains(t, got, i)
 	}
-	for _, i := range []int{17, 99, 199, 299, 399, 95, 395} {
+	for _, i := range []int{17, 18, 99, 199, 299, 399, 95, 395} {
 		assert.Contains(t, got, i)
 	}
 	assert.Equal(t, n-store.MaxIncidents, int(st.Stats().Dropped))
@@ -110,10 +115,12 @@ func TestIncidentsAreBounded(t *testing.T) {
 	part := store.IncidentPart{Name: long, Object: long, Text: long, Trace: long, Span: long, Frames: slices.Repeat([]string{long}, 1000)}
 	for i := range 100 {
 		s.AddIncident(store.Incident{
-			IncidentID: store.IncidentID{Start: jvmthread.Time(i)}, Name: long, Text: long, Waits: slices.Repeat([]store.IncidentPart{part}, 100), Holds: slices.Repeat([]store.IncidentPart{part}, 100),
+			IncidentID: store.IncidentID{Start: jvmthread.Time(i)}, Name: long, Text: long, Object: long, Cast: make([]jvmthread.ThreadID, 1000), Requests: make([][16]byte, 1000), Waits: slices.Repeat([]store.IncidentPart{part}, 100), Holds: slices.Repeat([]store.IncidentPart{part}, 100),
 		})
 	}
-	assert.Less(t, st.Stats().Bytes-before, int64(store.MaxIncidents*(28<<10)))
+	assert.Less(t, st.Stats().Bytes-before, int64(store.MaxIncidents*(32<<10)))
+	assert.Len(t, s.Snapshot().Incidents[0].Cast, store.MaxIncidentCast)
+	assert.Equal(t, 1000-store.MaxIncidentCast, s.Snapshot().Incidents[0].More)
 	assert.Equal(t, strings.Repeat("€", 100)+"...", s.Snapshot().Incidents[0].Text)
 }
 

@@ -80,16 +80,26 @@ export interface Incidents {
   total: number;
   offset: number;
   most: number;
+  kinds: IncidentKind[];
   incidents: Incident[];
+}
+
+export interface IncidentKind {
+  kind: string;
+  total: number;
+  blocked: number;
+  since: number;
 }
 
 export interface Incident {
   from: number;
   to: number;
+  kind: string;
   deadlock: boolean;
   open: boolean;
   timeline: string;
   name: string;
+  object: string;
   text: string;
   blocked: number;
   longest: number;
@@ -98,6 +108,8 @@ export interface Incident {
   timed_out: number;
   holds: IncidentPart[];
   waits: IncidentPart[];
+  cast: number[];
+  more: number;
 }
 
 export interface IncidentPart {
