@@ -33,6 +33,7 @@ type Incident struct {
 	Name     string         `json:"name"`     // of the trace: contention OrderBook
 	Object   string         `json:"object"`   // what threads waited for: OrderBook
 	Text     string         `json:"text"`     // what happened, in a sentence
+	Waiters  string         `json:"waiters"`  // how many threads of which names waited: 3 × matcher-*, main
 	Blocked  int64          `json:"blocked"`  // for how long threads waited, all together
 	Longest  int64          `json:"longest"`  // wait
 	Waited   uint64         `json:"waited"`   // number of waits
@@ -46,12 +47,13 @@ type Incident struct {
 
 // IncidentPart is a hold or a wait of an incident.
 type IncidentPart struct {
-	From    int64     `json:"from"`
-	To      int64     `json:"to"`
-	Thread  ThreadRef `json:"thread"`
-	Object  string    `json:"object"`  // what the thread held or waited for
-	Blocked int64     `json:"blocked"` // of a hold: for how long others waited meanwhile, all together
-	Text    string    `json:"text"`
-	Frames  []string  `json:"frames"`  // the innermost 5; empty: unknown
-	Request *Span     `json:"request"` // that the thread worked on; null: unknown
+	From     int64     `json:"from"`
+	To       int64     `json:"to"`
+	Thread   ThreadRef `json:"thread"`
+	Object   string    `json:"object"`  // what the thread held or waited for
+	Blocked  int64     `json:"blocked"` // of a hold: for how long others waited meanwhile, all together
+	Text     string    `json:"text"`
+	Function string    `json:"function"` // the method of the application in which the thread was; empty: unknown
+	Frames   []string  `json:"frames"`   // the innermost 5; empty: unknown
+	Request  *Span     `json:"request"`  // that the thread worked on; null: unknown
 }

@@ -30,12 +30,6 @@ func (inc *Incident) addWaited(at threadAt, more waited) {
 // first, then those that waited, in the order in which their waits began. Each is in it once. It also returns how many are left out because of
 // the limit. The incident is over, or cut.
 func (inc *Incident) Cast(most int) (cast []jvmthread.ThreadID, more int) {
-	since := make(map[jvmthread.ThreadID]jvmthread.Time)
-	for at, sum := range inc.waited {
-		if t, known := since[at.thread]; !known || sum.since < t {
-			since[at.thread] = sum.since
-		}
-	}
 	seen := make(map[jvmthread.ThreadID]bool)
 	add := func(id jvmthread.ThreadID) {
 		if id != jvmthread.NoThread && !seen[id] {
@@ -51,12 +45,22 @@ func (inc *Incident) Cast(most int) (cast []jvmthread.ThreadID, more int) {
 	for i := range inc.Holders {
 		add(inc.Holders[i].Thread)
 	}
-	waiters := slices.SortedFunc(maps.Keys(since), func(a, b jvmthread.ThreadID) int {
-		return cmp.Or(cmp.Compare(since[a], since[b]), cmp.Compare(a, b))
-	})
-	for _, id := range waiters {
+	for _, id := range inc.Waiters() {
 		add(id)
 	}
 	kept := min(len(cast), most)
 	return cast[:kept:kept], len(cast) - kept + inc.more
+}
+
+// Waiters returns the threads that waited, in the order in which their first waits began.
+func (inc *Incident) Waiters() []jvmthread.ThreadID {
+	since := make(map[jvmthread.ThreadID]jvmthread.Time)
+	for at, sum := range inc.waited {
+		if t, known := since[at.thread]; !known || sum.since < t {
+			since[at.thread] = sum.since
+		}
+	}
+	return slices.SortedFunc(maps.Keys(since), func(a, b jvmthread.ThreadID) int {
+		return cmp.Or(cmp.Compare(since[a], since[b]), cmp.Compare(a, b))
+	})
 }

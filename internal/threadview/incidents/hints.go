@@ -54,7 +54,7 @@ func (k *Keeper) ordered(w *window.Window, at jvmthread.Time, thread jvmthread.T
 	part := store.IncidentPart{Start: at, End: at, Thread: thread, Name: name, Object: held, Text: name + " held " + held + " and wanted " + wanted}
 	for iv := range w.IntervalsOf(thread, at, at+1) {
 		if iv.Wait == jvmthread.WaitLock {
-			part.Frames = k.frames(iv.Stack)
+			part.Function, part.Frames = k.waits.Site(iv.Stack).Function, k.frames(iv.Stack)
 		}
 	}
 	return part
@@ -73,10 +73,13 @@ func (k *Keeper) lost(f *lostnotify.Found) {
 		IncidentID: store.IncidentID{Kind: store.KindLostNotify, Start: f.At, First: f.By}, End: f.End, Open: f.Open,
 		Name: "lost notify " + t.Object, Text: t.Text, Object: t.Object, Count: uint64(len(f.Waits) + f.More), Threads: len(f.Waits) + f.More,
 		Cast: []jvmthread.ThreadID{f.By}, More: f.More,
-		Holds: []store.IncidentPart{{Start: f.At, End: f.At, Thread: f.By, Name: t.By, Object: t.Object, Text: t.Called, Frames: k.frames(f.Stack)}},
+		Holds: []store.IncidentPart{{Start: f.At, End: f.At, Thread: f.By, Name: t.By, Object: t.Object, Text: t.Called,
+			Function: k.waits.Site(f.Stack).Function, Frames: k.frames(f.Stack)}},
 	}
+	var waiters []jvmthread.ThreadID
 	for i := range f.Waits {
 		w := &f.Waits[i]
+		waiters = append(waiters, w.Thread)
 		inc.Blocked += w.End.Sub(w.Start)
 		inc.Longest = max(inc.Longest, w.End.Sub(w.Start))
 		if w.TimedOut {
@@ -86,8 +89,10 @@ func (k *Keeper) lost(f *lostnotify.Found) {
 			inc.Cast = append(inc.Cast, w.Thread)
 		}
 		inc.Waits = append(inc.Waits, store.IncidentPart{
-			Start: w.Start, End: w.End, Thread: w.Thread, Name: t.Threads[i], Object: t.Object, Text: t.Waits[i], Frames: k.frames(w.Stack),
+			Start: w.Start, End: w.End, Thread: w.Thread, Name: t.Threads[i], Object: t.Object, Text: t.Waits[i],
+			Function: k.waits.Site(w.Stack).Function, Frames: k.frames(w.Stack),
 		})
 	}
+	inc.Waiters = k.waiters(waiters)
 	k.session.AddIncident(inc)
 }

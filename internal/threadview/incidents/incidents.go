@@ -7,11 +7,15 @@
 package incidents
 
 import (
+	"cmp"
 	"encoding/hex"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/engine/incident"
 	"github.com/weft-otel/weft/internal/engine/lostnotify"
 	"github.com/weft-otel/weft/internal/engine/waits"
@@ -21,6 +25,7 @@ import (
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/threadview/store"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 const (
@@ -32,6 +37,7 @@ const (
 type Keeper struct {
 	session *store.Session
 	symbols *symbols.Table
+	waits   *waits.Classifier
 	finder  *incident.Finder
 	emitter *threadpdata.Emitter
 
@@ -47,7 +53,7 @@ func New(id jvmthread.SessionID, session *store.Session, sym *symbols.Table, cla
 	}
 	return &Keeper{
 		notifies: lostnotify.New(idle), pairs: make(map[classes]bool), calls: make(map[call]jvmthread.Time),
-		session: session, symbols: sym, emitter: threadpdata.NewEmitter(id, sym, classifier),
+		session: session, symbols: sym, waits: classifier, emitter: threadpdata.NewEmitter(id, sym, classifier),
 		finder: sessions.NewIncidents(incident.Options{MinTime: minTime, MaxPerWindow: maxPerWindow}),
 	}
 }
@@ -87,6 +93,7 @@ func (k *Keeper) textOf(inc *incident.Incident) store.Incident {
 		Object: texts.Object, Name: texts.Name, Text: texts.Text, Blocked: inc.Blocked, Longest: inc.Longest, Count: inc.Count, Threads: inc.Threads, TimedOut: inc.TimedOut,
 	}
 	out.Cast, out.More = inc.Cast(store.MaxIncidentCast)
+	out.Waiters = k.waiters(inc.Waiters())
 	for i := range inc.Waits {
 		if id := inc.Waits[i].Detail.Span.TraceID; id != [16]byte{} && !slices.Contains(out.Requests, id) {
 			out.Requests = append(out.Requests, id)
@@ -95,13 +102,15 @@ func (k *Keeper) textOf(inc *incident.Incident) store.Incident {
 	for i := range texts.Holds {
 		h := &texts.Holds[i]
 		out.Holds = append(out.Holds, store.IncidentPart{
-			Start: h.Start, End: h.End, Thread: h.Hold.Thread, Name: h.Thread, Object: h.Object, Blocked: h.Blocked, Text: h.Text, Frames: k.frames(h.Stack),
+			Start: h.Start, End: h.End, Thread: h.Hold.Thread, Name: h.Thread, Object: h.Object, Blocked: h.Blocked, Text: h.Text,
+			Function: k.waits.Site(h.Stack).Function, Frames: k.frames(h.Stack),
 		})
 	}
 	for i := range texts.Waits {
 		wt := &texts.Waits[i]
 		part := store.IncidentPart{
-			Start: wt.Start, End: wt.End, Thread: wt.Interval.Thread, Name: wt.Thread, Object: wt.Object, Text: wt.Text, Frames: k.frames(wt.Interval.Stack),
+			Start: wt.Start, End: wt.End, Thread: wt.Interval.Thread, Name: wt.Thread, Object: wt.Object, Text: wt.Text,
+			Function: k.waits.Site(wt.Interval.Stack).Function, Frames: k.frames(wt.Interval.Stack),
 		}
 		if span := wt.Detail.Span; !span.IsZero() {
 			part.Trace, part.Span = hex.EncodeToString(span.TraceID[:]), hex.EncodeToString(span.SpanID[:])
@@ -109,6 +118,38 @@ func (k *Keeper) textOf(inc *incident.Incident) store.Incident {
 		out.Waits = append(out.Waits, part)
 	}
 	return out
+}
+
+// maxNames bounds the names that waiters lists.
+const maxNames = 3
+
+// waiters says how many threads of which names there are: 19 × settlement-*, 3 × matcher-*, main.
+func (k *Keeper) waiters(ids []jvmthread.ThreadID) string {
+	counts, single := make(map[string]int), make(map[string]string)
+	for _, id := range ids {
+		name := wording.ThreadName(k.symbols.Thread(id).Name, id)
+		pool := contention.Pool(name)
+		counts[pool]++
+		single[pool] = name
+	}
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	var out []string
+	rest := len(ids)
+	for _, name := range names[:min(len(names), maxNames)] {
+		n := counts[name]
+		rest -= n
+		if n == 1 {
+			out = append(out, single[name])
+		} else {
+			out = append(out, strconv.Itoa(n)+" × "+name)
+		}
+	}
+	if rest > 0 {
+		out = append(out, strconv.Itoa(rest)+" more")
+	}
+	return strings.Join(out, ", ")
 }
 
 // frames returns the innermost frames of a stack.

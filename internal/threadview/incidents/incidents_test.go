@@ -88,6 +88,8 @@ func TestKept(t *testing.T) {
 	assert.Len(t, inc.Waits[0].Trace, 32)
 	assert.Len(t, inc.Waits[0].Span, 16)
 	assert.Empty(t, inc.Waits[1].Trace)
+	assert.Equal(t, "com.acme.Book.add", inc.Waits[0].Function)
+	assert.Equal(t, "B, C", inc.Waiters)
 	assert.Len(t, inc.Requests, 1)
 	assert.Equal(t, []string{"A", "C", "B"}, names(h, inc.Cast), "the holder, then waiters in their order")
 	assert.Zero(t, inc.More)

@@ -5,7 +5,6 @@ package server
 
 import (
 	"cmp"
-	"encoding/hex"
 	"encoding/json"
 	"math"
 	"net/http"
@@ -88,42 +87,6 @@ func (q *query) addIncident(sum *viewapi.IncidentKind, inc *store.Incident) {
 	sum.Blocked += int64(inc.Blocked)
 }
 
-// incidentFilter reads the parameters that choose incidents by what they consist of.
-func (q *query) incidentFilter() func(*store.Incident) bool {
-	lock, thread, request := strings.ToLower(q.text("lock")), strings.ToLower(q.text("thread")), strings.ToLower(q.text("request"))
-	has := q.ids("threads")
-	_, ids := q.values["threads"]
-	var trace [16]byte
-	if n, err := hex.Decode(trace[:], []byte(request[:min(len(request), 32)])); request != "" && (err != nil || n != len(trace) || len(request) != 32) {
-		q.fail("request", "want a trace ID of 32 hexadecimal digits, got %q", shorten(request))
-	}
-	named := make(map[jvmthread.ThreadID]bool) // whether the filter finds a thread by its name
-	if thread != "" {
-		for i := range q.sn.Threads {
-			th := &q.sn.Threads[i]
-			if strings.Contains(strings.ToLower(th.Name), thread) {
-				named[th.ID] = true
-			}
-		}
-	}
-	return func(inc *store.Incident) bool {
-		parts := slices.Concat(inc.Holds, inc.Waits)
-		about := func(p store.IncidentPart) bool { return strings.Contains(strings.ToLower(p.Object), lock) }
-		by := func(p store.IncidentPart) bool { return strings.Contains(strings.ToLower(p.Name), thread) }
-		switch {
-		case lock != "" && !strings.Contains(strings.ToLower(inc.Object+" "+inc.Name), lock) && !slices.ContainsFunc(parts, about):
-			return false
-		case thread != "" && !slices.ContainsFunc(parts, by) && !slices.ContainsFunc(inc.Cast, func(id jvmthread.ThreadID) bool { return named[id] }):
-			return false
-		case ids && !slices.ContainsFunc(inc.Cast, func(id jvmthread.ThreadID) bool { return has(uint64(id)) }):
-			return false
-		case request != "" && !slices.Contains(inc.Requests, trace):
-			return false
-		}
-		return true
-	}
-}
-
 func (q *query) incident(inc *store.Incident) viewapi.Incident {
 	cast := make([]uint64, len(inc.Cast))
 	for i, id := range inc.Cast {
@@ -131,7 +94,7 @@ func (q *query) incident(inc *store.Incident) viewapi.Incident {
 	}
 	return viewapi.Incident{
 		From: q.rel(inc.Start), To: q.rel(inc.End), Kind: inc.Kind, Deadlock: inc.Deadlock(), Open: inc.Open, Timeline: q.timeline(inc),
-		Name: inc.Name, Object: inc.Object, Text: inc.Text, Blocked: int64(inc.Blocked), Longest: int64(inc.Longest), Waited: inc.Count,
+		Name: inc.Name, Object: inc.Object, Text: inc.Text, Waiters: inc.Waiters, Blocked: int64(inc.Blocked), Longest: int64(inc.Longest), Waited: inc.Count,
 		Threads: inc.Threads, TimedOut: inc.TimedOut, Holds: q.incidentParts(inc.Holds), Waits: q.incidentParts(inc.Waits), Cast: cast, More: inc.More,
 	}
 }
@@ -153,7 +116,7 @@ func (q *query) incidentParts(list []store.IncidentPart) []viewapi.IncidentPart 
 		p := &list[i]
 		part := viewapi.IncidentPart{
 			From: q.rel(p.Start), To: q.rel(p.End), Thread: viewapi.ThreadRef{ID: uint64(p.Thread), Name: p.Name}, Object: p.Object, Blocked: int64(p.Blocked),
-			Text: p.Text, Frames: append([]string{}, p.Frames...),
+			Text: p.Text, Function: p.Function, Frames: append([]string{}, p.Frames...),
 		}
 		if p.Trace != "" {
 			part.Request = &viewapi.Span{TraceID: p.Trace, SpanID: p.Span}

@@ -21,6 +21,7 @@ type Incident struct {
 	End      jvmthread.Time
 	Open     bool   // not over at its end
 	Object   string // what threads waited for
+	Waiters  string // how many threads of which names waited: 3 × matcher-*, main
 	Name     string // as of its trace: contention OrderBook
 	Text     string // what happened, in a sentence
 	Blocked  time.Duration
@@ -69,12 +70,13 @@ type IncidentPart struct {
 	Object     string        // what it held or waited for
 	Blocked    time.Duration // of a hold: of others meanwhile
 	Text       string        // in a sentence
+	Function   string        // the method of the application in which it was; empty: unknown
 	Frames     []string      // where it waited, or what it did: innermost first
 	Trace      string        // of the request that the thread worked on, in hexadecimal digits; empty: unknown
 	Span       string
 }
 
-// An incident has at most so many holds, waits, threads, requests, and frames and bytes of each text: 32 KiB at the very most, usually a fifth of
+// An incident has at most so many holds, waits, threads, requests, and frames and bytes of each text: 36 KiB at the very most, usually a fifth of
 // that.
 const (
 	MaxIncidentCast     = 200
@@ -87,7 +89,7 @@ const (
 
 // shorten bounds the texts of an incident, which come from a JVM.
 func (inc *Incident) shorten() {
-	inc.Name, inc.Text, inc.Object = brief(inc.Name), brief(inc.Text), brief(inc.Object)
+	inc.Name, inc.Text, inc.Object, inc.Waiters = brief(inc.Name), brief(inc.Text), brief(inc.Object), brief(inc.Waiters)
 	inc.More += max(0, len(inc.Cast)-MaxIncidentCast)
 	inc.Cast = slices.Clone(inc.Cast[:min(len(inc.Cast), MaxIncidentCast)])
 	inc.Requests = slices.Clone(inc.Requests[:min(len(inc.Requests), MaxIncidentRequests)])
@@ -100,6 +102,7 @@ func shortened(list []IncidentPart, most int) []IncidentPart {
 	for i := range out {
 		p := &out[i]
 		p.Name, p.Object, p.Text, p.Trace, p.Span = brief(p.Name), brief(p.Object), brief(p.Text), brief(p.Trace), brief(p.Span)
+		p.Function = brief(p.Function)
 		p.Frames = slices.Clone(p.Frames[:min(len(p.Frames), MaxIncidentFrames)])
 		for j := range p.Frames {
 			p.Frames[j] = brief(p.Frames[j])
@@ -121,12 +124,12 @@ func brief(s string) string {
 }
 
 func (inc *Incident) size() int64 {
-	const own, perPart, perFrame, perThread, perRequest = 300, 200, 16, 8, 16
-	n := own + len(inc.Name) + len(inc.Text) + len(inc.Object) + perThread*len(inc.Cast) + perRequest*len(inc.Requests)
+	const own, perPart, perFrame, perThread, perRequest = 320, 220, 16, 8, 16
+	n := own + len(inc.Name) + len(inc.Text) + len(inc.Object) + len(inc.Waiters) + perThread*len(inc.Cast) + perRequest*len(inc.Requests)
 	for _, list := range [][]IncidentPart{inc.Holds, inc.Waits} {
 		for i := range list {
 			p := &list[i]
-			n += perPart + len(p.Name) + len(p.Object) + len(p.Text) + len(p.Trace) + len(p.Span)
+			n += perPart + len(p.Name) + len(p.Object) + len(p.Function) + len(p.Text) + len(p.Trace) + len(p.Span)
 			for _, frame := range p.Frames {
 				n += perFrame + len(frame)
 			}

@@ -112,13 +112,13 @@ func TestIncidentsAreBounded(t *testing.T) {
 	s := st.Open(sessionID, nil)
 	before := st.Stats().Bytes
 	long := strings.Repeat("€", 100_000)
-	part := store.IncidentPart{Name: long, Object: long, Text: long, Trace: long, Span: long, Frames: slices.Repeat([]string{long}, 1000)}
+	part := store.IncidentPart{Name: long, Object: long, Text: long, Function: long, Trace: long, Span: long, Frames: slices.Repeat([]string{long}, 1000)}
 	for i := range 100 {
 		s.AddIncident(store.Incident{
-			IncidentID: store.IncidentID{Start: jvmthread.Time(i)}, Name: long, Text: long, Object: long, Cast: make([]jvmthread.ThreadID, 1000), Requests: make([][16]byte, 1000), Waits: slices.Repeat([]store.IncidentPart{part}, 100), Holds: slices.Repeat([]store.IncidentPart{part}, 100),
+			IncidentID: store.IncidentID{Start: jvmthread.Time(i)}, Name: long, Text: long, Object: long, Waiters: long, Cast: make([]jvmthread.ThreadID, 1000), Requests: make([][16]byte, 1000), Waits: slices.Repeat([]store.IncidentPart{part}, 100), Holds: slices.Repeat([]store.IncidentPart{part}, 100),
 		})
 	}
-	assert.Less(t, st.Stats().Bytes-before, int64(store.MaxIncidents*(32<<10)))
+	assert.Less(t, st.Stats().Bytes-before, int64(store.MaxIncidents*(36<<10)))
 	assert.Len(t, s.Snapshot().Incidents[0].Cast, store.MaxIncidentCast)
 	assert.Equal(t, 1000-store.MaxIncidentCast, s.Snapshot().Incidents[0].More)
 	assert.Equal(t, strings.Repeat("€", 100)+"...", s.Snapshot().Incidents[0].Text)

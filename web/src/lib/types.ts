@@ -101,6 +101,7 @@ export interface Incident {
   name: string;
   object: string;
   text: string;
+  waiters: string;
   blocked: number;
   longest: number;
   waited: number;
@@ -119,6 +120,7 @@ export interface IncidentPart {
   object: string;
   blocked: number;
   text: string;
+  function: string;
   frames: string[];
   request: Span | null;
 }
