@@ -58,3 +58,6 @@ func (w Wait) ForOthers() bool {
 
 // Idle reports whether the thread has nothing to do, whatever other threads do meanwhile.
 func (w Wait) Idle() bool { return w == WaitIdle || w == WaitTimer }
+
+// IdleShare is the part of its time, a hundredth, for which an idle thread may be active: it looks for work now and then.
+const IdleShare = 100

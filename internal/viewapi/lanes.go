@@ -19,7 +19,7 @@ type Lanes struct {
 
 // Lane is one thread. Run i takes Width[i] steps, from left to right without gaps: the widths add up to Steps.
 //
-// Threads parked for a lock, a permit or an object of a pool are shown as blocked. Code[i] describes what to paint:
+// Threads parked for a lock, a permit or an object of a pool are shown as blocked, and those that wait for a task or its time as idle. Code[i] describes what to paint:
 //
 //	bits 0-3   the state that takes most of the run (index into Info.States); 15: the thread does not exist
 //	bits 4-7   the state that takes most of the rest; 15: there is no rest
@@ -55,6 +55,7 @@ type Thread struct {
 	Group   string `json:"group"` // thread group; empty if unknown
 	Pool    string `json:"pool"`  // the name with a star for each number if other threads share it: "http-nio-exec-*", "worker"; otherwise empty
 	Daemon  bool   `json:"daemon"`
+	JVM     bool   `json:"jvm"` // one of the JVM's own, by its name: compiler, reference handler, signal dispatcher, ...
 	Virtual bool   `json:"virtual"`
 	// VirtualGroup is the name of the group of a virtual thread, see VirtualGroup; empty for a platform thread.
 	VirtualGroup string `json:"virtual_group"`
@@ -71,7 +72,7 @@ type Minimap struct {
 	Step  int64 `json:"step"`
 	Steps int   `json:"steps"`
 	// Time[s][i] is the total time of all selected threads in state s within step i. It is empty for states that do not occur. As in lanes,
-	// threads parked for a lock, a permit or an object of a pool are blocked.
+	// threads parked for a lock, a permit or an object of a pool are blocked, and those without a task are idle.
 	Time [][]int64 `json:"time"`
 }
 

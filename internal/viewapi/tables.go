@@ -47,14 +47,16 @@ type ThreadRow struct {
 	Thread
 
 	ThreadSum
+	OnlyIdle bool `json:"only_idle"` // it was never blocked in the range, and idle for all of it but a hundredth
 }
 
-// ThreadSum is the sums of threads. Blocked includes deadlocks that were blocked before; Waited is waiting for an object. The other states are in
-// States only.
+// ThreadSum is the sums of threads. Blocked includes deadlocks that were blocked before; Waited is waiting for an object; Idle is waiting for a
+// task or its time. The other states are in States only, which have all of the time: that of Idle is in them as parked, waiting, ...
 type ThreadSum struct {
 	Blocked StateTime   `json:"blocked"`
 	Waited  StateTime   `json:"waited"`
-	States  []StateTime `json:"states"` // by index into Info.States
+	Idle    StateTime   `json:"idle"`
+	States  []StateTime `json:"states"` // by index into Info.States, without its last one, idle
 	Time    int64       `json:"time"`   // in all states except dead
 }
 

@@ -15,7 +15,7 @@ type Waiting struct {
 // WaitingRow is a thread that waits, and who is in its way.
 type WaitingRow struct {
 	Thread   ThreadRef  `json:"thread"`
-	State    int        `json:"state"`    // index into Info.States, as shown: a thread parked for a lock is blocked
+	State    int        `json:"state"`    // index into Info.States, as shown, but never idle: a thread parked for a lock is blocked
 	Wait     string     `json:"wait"`     // kind: lock, permit, pool, condition, queue, ...; empty: unknown
 	Object   string     `json:"object"`   // what it waits for: "OrderBook.lock", "HikariPool"; empty: nothing with a name
 	Lock     LockRef    `json:"lock"`     // with ID 0 if it waits for none

@@ -12,8 +12,6 @@ import (
 const (
 	// fewThreads is how many threads a trace shows in any case.
 	fewThreads = 20
-	// idleShare is the part of its time, a hundredth, for which an idle thread may run: it looks for work now and then.
-	idleShare = 100
 	// shortReenter is how long a thread that was notified may wait for the monitor before that matters. Most wait for a microsecond.
 	shortReenter = 100 * time.Microsecond
 )
@@ -106,7 +104,7 @@ func (w *Window) hideIdle() {
 			continue
 		}
 		total := l.Totals.time()
-		if active := l.Totals[jvmthread.StateRunnable].Time + l.Totals[jvmthread.StateUnknown].Time; total > 0 && active < total/idleShare {
+		if active := l.Totals[jvmthread.StateRunnable].Time + l.Totals[jvmthread.StateUnknown].Time; total > 0 && active < total/jvmthread.IdleShare {
 			w.hide(l)
 		}
 	}

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Devserver serves the page and its API over simulated sessions for development: a finished one, a live one, one with a deadlock, one with locks
-// of java.util.concurrent, with -intervals one of that size, with -virtual two of as many virtual threads, and with -stacks one that waits at as
-// many stacks.
+// of java.util.concurrent, with -intervals one of that size, with -virtual two of as many virtual threads, with -threads a service with as many threads,
+// and with -stacks one that waits at as many stacks.
 //
 //	go run ./internal/threadview/devserver -page web/dist -intervals 1000000
 package main
@@ -37,6 +37,8 @@ func run() error {
 	prefix := flag.String("prefix", "/", "path prefix of the page")
 	intervals := flag.Int("intervals", 0, "add a session with 500 threads and about this many intervals")
 	virtual := flag.Int("virtual", 0, "add two sessions with this many virtual threads: short ones, and ones that wait all the time")
+	threads := flag.Int("threads", 0, "add a service with this many platform threads, at least 40")
+	rounds := flag.Int("rounds", 40, "tasks of each worker of the service")
 	stacks := flag.Int("stacks", 0, "add a session that waits at this many stacks")
 	maxBytes := flag.Int64("max-bytes", store.DefaultMaxBytes, "size limit of the store")
 	withLive := flag.Bool("live", true, "add a session that continues")
@@ -77,6 +79,9 @@ func run() error {
 	if *virtual > 0 {
 		crowd(store, 6, "short-virtual", *virtual, true)
 		crowd(store, 7, "waiting-virtual", *virtual, false)
+	}
+	if *threads > 0 {
+		service(store, *threads, *rounds)
 	}
 	if *stacks > 0 {
 		manyStacks(store, *stacks)

@@ -235,6 +235,13 @@ func manyStacks(st *store.Store, stacks int) {
 	p.end(window.CutEnd)
 }
 
+// service adds a session of a web application with pools of threads.
+func service(st *store.Store, threads, rounds int) {
+	p := newPlayer(st, 9, "service", time.Now().Add(-15*time.Minute))
+	p.record(threadtest.Service(p.symbols, threadtest.ServiceSize{Threads: max(threads, 40), Rounds: rounds}))
+	p.end(window.CutLost)
+}
+
 // crowd adds a session with many virtual threads.
 func crowd(st *store.Store, number uint64, service string, threads int, short bool) {
 	p := newPlayer(st, number, service, time.Now().Add(-20*time.Minute))

@@ -14,6 +14,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 
@@ -129,10 +130,10 @@ func TestAnswerOmitsHoldersOfAnInstant(t *testing.T) {
 	assert.Zero(t, most.More)
 }
 
-// A thread that waits for a ReentrantLock has the color of blocked threads; a worker without a task does not.
+// A thread that waits for a ReentrantLock has the color of blocked threads; a worker without a task is idle.
 func TestLanesShowContendedParksAsBlocked(t *testing.T) {
 	f := reportAndMatchers(t, time.Second)
-	for thread, want := range map[int]jvmthread.State{5: jvmthread.StateBlocked, 6: jvmthread.StateParked} {
+	for thread, want := range map[int]jvmthread.State{5: jvmthread.StateBlocked, 6: store.StateIdle} {
 		lane := ask[viewapi.Lanes](f, fmt.Sprintf("/lanes?threads=%d&from=%d&to=%d", thread, 200*ms, 210*ms)).Lanes[0]
 		require.Len(t, lane.Code, 1)
 		assert.Equal(t, want, jvmthread.State(lane.Code[0]&15))

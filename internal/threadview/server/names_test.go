@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 
@@ -22,7 +23,7 @@ func TestOverviewAndArrowsKnowContendedParks(t *testing.T) {
 	busy := fmt.Sprintf("?from=%d&to=%d", 200*ms, 210*ms)
 	overview := ask[viewapi.Minimap](f, "/minimap"+busy+"&width=1")
 	assert.Equal(t, []int64{3 * 10 * ms}, overview.Time[jvmthread.StateBlocked])
-	assert.Equal(t, []int64{10 * ms}, overview.Time[jvmthread.StateParked], "the worker without a task")
+	assert.Equal(t, []int64{10 * ms}, overview.Time[store.StateIdle], "the worker without a task")
 	for _, arrow := range ask[viewapi.Arrows](f, "/interactions").Arrows {
 		if want := "OrderBook.lock"; arrow.Lock.Hash == "b00c" {
 			assert.Equal(t, want, arrow.Name)
@@ -98,7 +99,12 @@ func TestIdleThreadsAreToldByKind(t *testing.T) {
 	matchers := []string{"matcher-1", "matcher-2", "matcher-3"}
 	assert.Equal(t, matchers, names("hide=idle"))
 	assert.Equal(t, matchers, names("state=blocked"))
-	assert.Equal(t, []string{"pool-1-thread-1"}, names("state=parked"))
+	assert.Equal(t, []string{"pool-1-thread-1"}, names("state=idle"))
+	assert.Empty(t, names("state=parked"))
+	for _, row := range ask[viewapi.Threads](f, fmt.Sprintf("/threads?from=%d&to=%d", 200*ms, 210*ms)).Threads {
+		assert.Equal(t, row.Name == "pool-1-thread-1", row.OnlyIdle, row.Name)
+		assert.Equal(t, row.OnlyIdle, row.Idle.Time == row.Time, row.Name)
+	}
 }
 
 // The table as a file has the names, too.

@@ -142,11 +142,11 @@ func (q *query) shows(thread int, states []int, idle bool) bool {
 }
 
 func stateNames() []string {
-	names := make([]string, jvmthread.NumStates)
+	names := make([]string, jvmthread.NumStates, store.NumShown)
 	for i := range names {
 		names[i] = jvmthread.State(i).String()
 	}
-	return names
+	return append(names, "idle")
 }
 
 func kindNames() []string {

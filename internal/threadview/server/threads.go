@@ -53,13 +53,17 @@ func (q *query) groups() (groups, pools []string) {
 type threadTally struct {
 	states  [jvmthread.NumStates]viewapi.StateTime
 	blocked viewapi.StateTime // contended waits
+	idle    viewapi.StateTime // see store.StateIdle
 }
 
 // add adds intervals of a state, of which begun do not continue a wait.
-func (t *threadTally) add(s jvmthread.State, contended bool, count, begun, time int64) {
+func (t *threadTally) add(s jvmthread.State, contended, idle bool, count, begun, time int64) {
 	add(&t.states[s], count, time)
 	if contended {
 		add(&t.blocked, begun, time)
+	}
+	if idle {
+		add(&t.idle, count, time)
 	}
 }
 
@@ -74,7 +78,9 @@ func (q *query) threadRows(sel selection) (rows []viewapi.ThreadRow, sum viewapi
 	all := make([]threadTally, len(sel.list))
 	q.tally(sel, func(thread int) *threadTally { return &all[row[thread]] })
 	for at, i := range sel.list {
-		rows = append(rows, viewapi.ThreadRow{Thread: q.thread(i), ThreadSum: all[at].sum()})
+		one := viewapi.ThreadRow{Thread: q.thread(i), ThreadSum: all[at].sum()}
+		one.OnlyIdle = one.Idle.Time > 0 && one.Blocked == viewapi.StateTime{} && one.Time-one.Idle.Time <= one.Time/jvmthread.IdleShare
+		rows = append(rows, one)
 		whole.merge(&all[at])
 	}
 	slices.SortFunc(rows, func(a, b viewapi.ThreadRow) int { return cmp.Compare(a.ID, b.ID) })
@@ -87,14 +93,14 @@ func (q *query) tally(sel selection, of func(thread int) *threadTally) {
 	q.sums(everyone, func(*store.Rollup) bool { return true }, func(r *store.Rollup) {
 		for i := range r.Threads {
 			if t := &r.Threads[i]; sel.has[t.Thread] {
-				of(int(t.Thread)).add(t.State, t.Contended, int64(t.Count), int64(t.Begun), t.Time)
+				of(int(t.Thread)).add(t.State, t.Contended, t.Idle, int64(t.Count), int64(t.Begun), t.Time)
 			}
 		}
 	}, func(c *store.Cursor) {
 		t := of(c.Thread())
 		for c.Next() {
 			count, time := q.share(c)
-			t.add(c.State, c.Wait().Contended(), count, q.begun(c, count), time)
+			t.add(c.State, c.Wait().Contended(), c.Shown() == store.StateIdle, count, q.begun(c, count), time)
 		}
 	})
 }
@@ -104,11 +110,12 @@ func (t *threadTally) merge(o *threadTally) {
 		add(&t.states[s], st.Count, st.Time)
 	}
 	add(&t.blocked, o.blocked.Count, o.blocked.Time)
+	add(&t.idle, o.idle.Count, o.idle.Time)
 }
 
 // sum adds up states.
 func (t *threadTally) sum() viewapi.ThreadSum {
-	s := viewapi.ThreadSum{States: t.states[:], Blocked: t.blocked, Waited: t.states[jvmthread.StateWaiting]}
+	s := viewapi.ThreadSum{States: t.states[:], Blocked: t.blocked, Waited: t.states[jvmthread.StateWaiting], Idle: t.idle}
 	for st := range s.States {
 		if jvmthread.State(st) != jvmthread.StateDead {
 			s.Time += s.States[st].Time
@@ -121,6 +128,6 @@ func (q *query) thread(i int) viewapi.Thread {
 	t := &q.sn.Threads[i]
 	return viewapi.Thread{
 		ID: uint64(t.ID), Name: q.sn.ThreadName(i), Group: t.Group, Pool: q.sn.Pools()[i], Daemon: t.Daemon, Virtual: t.Virtual, VirtualGroup: q.sn.VirtualGroups().Name(i),
-		From: q.rel(t.First), To: q.rel(t.Last), Dead: t.Dead,
+		JVM: jvmthread.OfJVM(t.Name), From: q.rel(t.First), To: q.rel(t.Last), Dead: t.Dead,
 	}
 }

@@ -119,6 +119,7 @@ func answers() map[string]answer {
 		"log":          {make: (*query).log, rows: "Lines"},
 		"search":       {make: (*query).search},
 		"virtual":      {make: (*query).virtual},
+		"pools":        {make: (*query).pools},
 		"waiting":      {make: (*query).waiting},
 		"why":          {make: (*query).why, heavy: always},
 	}

@@ -11,32 +11,42 @@ import (
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 
+// maxPools bounds the pools of an answer.
+const maxPools = 100
+
 // virtual returns the groups of virtual threads with their sums and, if steps are requested, with their states over time.
 func (q *query) virtual() (any, *Problem) {
+	return q.grouped(q.sn.VirtualGroups(), store.MaxVirtualGroups)
+}
+
+// pools returns the pools of platform threads in the same way.
+func (q *query) pools() (any, *Problem) { return q.grouped(q.sn.PoolGroups(), maxPools) }
+
+// grouped returns groups of threads, at most so many.
+func (q *query) grouped(groups *store.Groups, most int64) (any, *Problem) {
 	sel := q.selected()
 	width := q.number("width", 0, 0, 2000)
-	q.paged(store.MaxVirtualGroups, store.MaxVirtualGroups)
+	q.paged(most, most)
 	order := ordered[viewapi.VirtualGroup](q.params, "name")
 	if p := q.done(); p != nil {
 		return nil, p
 	}
-	rows, number := q.virtualRows(sel)
+	rows, number := q.groupRows(groups, sel)
 	order(rows)
 	out := viewapi.Virtual{From: q.rel(q.from), To: q.rel(q.to), Version: q.sn.Version, Total: len(rows), Offset: q.page.offset}
 	out.Groups = piece(rows, q.page)
 	if width == 0 {
 		return out, nil
 	}
-	listed := make(map[string]int16, len(out.Groups))
+	listed := make(map[string]int32, len(out.Groups))
 	for i := range out.Groups {
-		listed[out.Groups[i].Name] = int16(i)
+		listed[out.Groups[i].Name] = int32(i)
 	}
-	names := q.sn.VirtualGroups().Names
 	for thread, g := range number {
 		if g == store.NoGroup {
 			continue
 		}
-		at, ok := listed[names[g]]
+		at, ok := listed[groups.Names[g]]
 		if number[thread] = at; !ok {
 			number[thread] = store.NoGroup
 		}
@@ -57,10 +67,9 @@ func (q *query) virtual() (any, *Problem) {
 	}
 }
 
-// virtualRows returns the groups that have selected threads, and the group of each selected virtual thread.
-func (q *query) virtualRows(sel selection) (rows []viewapi.VirtualGroup, number []int16) {
-	groups := q.sn.VirtualGroups()
-	number = slices.Repeat([]int16{store.NoGroup}, len(q.sn.Threads))
+// groupRows returns the groups that have selected threads, and the group of each selected thread.
+func (q *query) groupRows(groups *store.Groups, sel selection) (rows []viewapi.VirtualGroup, number []int32) {
+	number = slices.Repeat([]int32{store.NoGroup}, len(q.sn.Threads))
 	all := make([]viewapi.VirtualGroup, len(groups.Names))
 	sums := make([]threadTally, len(groups.Names))
 	some := selection{has: make([]bool, len(sel.has))}

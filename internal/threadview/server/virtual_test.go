@@ -49,25 +49,33 @@ func virtualFixture(t *testing.T, sym *symbols.Table, events []jvmthread.Event, 
 	return f
 }
 
-// groupOf names what a virtual thread does.
+// groupOf names what a virtual thread does, or the pool of a platform thread; those of an empty one are not counted.
 type groupOf func(id jvmthread.ThreadID) string
 
+// grouping is an endpoint that groups threads.
+type grouping struct {
+	path, only, parameter string
+	of                    groupOf
+}
+
+func virtualOf(of groupOf) grouping { return grouping{"/virtual", "virtual", "virtual_group", of} }
+
 // counted adds up, thread by thread and step by step, how long the threads of each group were in each state.
-func (f *fixture) counted(of groupOf, out *viewapi.Virtual) map[string][][]int64 {
+func (f *fixture) counted(by grouping, out *viewapi.Virtual) map[string][][]int64 {
 	sn := f.session.Snapshot()
 	groups := map[string][][]int64{}
 	for i := range sn.Threads {
 		th := &sn.Threads[i]
-		if !th.Known || !th.Virtual {
+		if !th.Known || th.Virtual != (by.only == "virtual") || by.only == "platform" && by.of(th.ID) == "" {
 			continue
 		}
-		g := groups[of(th.ID)]
+		g := groups[by.of(th.ID)]
 		if g == nil {
-			g = make([][]int64, jvmthread.NumStates)
+			g = make([][]int64, store.NumShown)
 			for s := range g {
 				g[s] = make([]int64, out.Steps)
 			}
-			groups[of(th.ID)] = g
+			groups[by.of(th.ID)] = g
 		}
 		c := sn.Walk(i, math.MinInt64, math.MaxInt64)
 		for c.Next() {
@@ -102,12 +110,12 @@ func plus(to *viewapi.StateTime, more viewapi.StateTime) {
 }
 
 // compareGroups compares the groups over a range with the table of threads and with a count thread by thread, to the nanosecond.
-func (f *fixture) compareGroups(of groupOf, from, to int64, width int) {
+func (f *fixture) compareGroups(by grouping, from, to int64, width int) {
 	f.t.Helper()
 	span := fmt.Sprintf("from=%d&to=%d", from, to)
-	got := ask[viewapi.Virtual](f, fmt.Sprintf("/virtual?%s&width=%d", span, width))
-	table := ask[viewapi.Threads](f, "/threads?only=virtual&limit=1&"+span)
-	counted := f.counted(of, &got)
+	got := ask[viewapi.Virtual](f, fmt.Sprintf("%s?%s&width=%d", by.path, span, width))
+	table := ask[viewapi.Threads](f, "/threads?only="+by.only+"&limit=1&"+span)
+	counted := f.counted(by, &got)
 	require.Len(f.t, got.Groups, len(counted))
 	sum, threads := viewapi.ThreadSum{States: make([]viewapi.StateTime, jvmthread.NumStates)}, 0
 	for i := range got.Groups {
@@ -116,35 +124,39 @@ func (f *fixture) compareGroups(of groupOf, from, to int64, width int) {
 		threads += g.Threads
 		plus(&sum.Blocked, g.Blocked)
 		plus(&sum.Waited, g.Waited)
+		plus(&sum.Idle, g.Idle)
 		sum.Time += g.Time
-		var shown, tabled int64 // states are shown otherwise than they are tabled, but the time is the same
+		assert.Equal(f.t, g.Idle.Time, sumOf(g.OverTime[store.StateIdle]), "%s idle %s", g.Name, span)
+		shown, tabled := g.Idle.Time, int64(0) // states are shown otherwise than they are tabled, but the time is the same
 		for s := range g.States {
 			plus(&sum.States[s], g.States[s])
 			shown, tabled = shown+sumOf(g.OverTime[s]), tabled+g.States[s].Time
 		}
 		assert.Equal(f.t, tabled, shown, "%s %s", g.Name, span)
-		for _, state := range []jvmthread.State{jvmthread.StateQueued, jvmthread.StateRunnable, jvmthread.StateWaiting, jvmthread.StateSleeping} {
+		for _, state := range []jvmthread.State{jvmthread.StateQueued, jvmthread.StateRunnable, jvmthread.StateSleeping} {
 			assert.Equal(f.t, g.States[state].Time, sumOf(g.OverTime[state]), "%s %s %s", g.Name, state, span)
 		}
 		stopped := sumOf(g.OverTime[jvmthread.StateBlocked]) + sumOf(g.OverTime[jvmthread.StateDeadlocked])
 		assert.Equal(f.t, g.Blocked.Time, stopped, "%s %s", g.Name, span)
-		members := ask[viewapi.Threads](f, "/threads?limit=1&virtual_group="+url.QueryEscape(g.Name)+"&"+span)
+		members := ask[viewapi.Threads](f, "/threads?limit=1&"+by.parameter+"="+url.QueryEscape(g.Name)+"&"+span)
 		assert.Equal(f.t, g.Threads, members.Total)
 		assert.Equal(f.t, g.ThreadSum, members.Sum, g.Name)
 	}
-	assert.Equal(f.t, table.Total, threads)
-	assert.Equal(f.t, table.Sum, sum, span)
+	if by.only == "virtual" { // each is in a group
+		assert.Equal(f.t, table.Total, threads)
+		assert.Equal(f.t, table.Sum, sum, span)
+	}
 }
 
 // anyRanges compares the groups over all of a session and over random parts of it.
-func (f *fixture) anyRanges(rng *rand.Rand, of groupOf) {
+func (f *fixture) anyRanges(rng *rand.Rand, by grouping) {
 	f.t.Helper()
 	sn := f.session.Snapshot()
 	end := int64(sn.To - sn.Origin)
-	f.compareGroups(of, 0, end, 100)
+	f.compareGroups(by, 0, end, 100)
 	for range 5 {
 		from := rng.Int64N(end)
-		f.compareGroups(of, from, from+1+rng.Int64N(end-from), 1+rng.IntN(300))
+		f.compareGroups(by, from, from+1+rng.Int64N(end-from), 1+rng.IntN(300))
 	}
 }
 
@@ -173,7 +185,7 @@ func TestVirtualThreadsAreGrouped(t *testing.T) {
 				assert.Equal(t, want, got)
 			}
 			assert.Equal(t, threadtest.CrowdPlatform, ask[viewapi.Threads](f, "/threads?only=platform").Total)
-			f.anyRanges(rand.New(rand.NewPCG(1, 2)), func(id jvmthread.ThreadID) string { return threadtest.CrowdGroup(int(id) - threadtest.CrowdFirst) })
+			f.anyRanges(rand.New(rand.NewPCG(1, 2)), virtualOf(func(id jvmthread.ThreadID) string { return threadtest.CrowdGroup(int(id) - threadtest.CrowdFirst) }))
 		}
 	}
 }
@@ -200,7 +212,7 @@ func TestGroupsMatchThreads(t *testing.T) {
 			sym.SetThread(th)
 		}
 		f := virtualFixture(t, sym, threadtest.Simulate(seed, 16, 4, 400).Events, time.Duration(200+rng.IntN(2000)), seed%2 == 0)
-		f.anyRanges(rng, func(id jvmthread.ThreadID) string { return of[id] })
+		f.anyRanges(rng, virtualOf(func(id jvmthread.ThreadID) string { return of[id] }))
 	}
 }
 

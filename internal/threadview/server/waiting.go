@@ -55,13 +55,21 @@ func (q *query) waiting() (any, *Problem) {
 	return out, nil
 }
 
+// stoppedIn is the state of a waiting thread as shown. An idle one is in its own state: what it waits for is in the row.
+func stoppedIn(shown, own jvmthread.State) jvmthread.State {
+	if shown == store.StateIdle {
+		return own
+	}
+	return shown
+}
+
 // waiters returns the selected threads that wait at a moment: those that wait for what others hold come first, and of equal ones those that
 // have waited longest.
 func (q *query) waiters(sel selection, at jvmthread.Time, states []int, idle bool) []waiter {
 	var list []waiter
 	for _, i := range sel.list {
 		c, ok := q.at(i, at)
-		if !ok || !c.State.Stopped() || !idle && c.Wait().Idle() || states != nil && !slices.Contains(states, int(c.Shown())) {
+		if !ok || !c.State.Stopped() || !idle && c.Wait().Idle() || states != nil && !slices.Contains(states, int(stoppedIn(c.Shown(), c.State))) {
 			continue
 		}
 		list = append(list, waiter{i, c.As() == jvmthread.StateBlocked || c.State == jvmthread.StateDeadlocked, c.End - c.Waited()})
@@ -113,7 +121,7 @@ func (q *query) waitingRows(list []waiter, at jvmthread.Time) []viewapi.WaitingR
 		iv := &intervals[i]
 		site := q.sn.Site(iv.Stack)
 		row := viewapi.WaitingRow{
-			Thread: q.threadRef(iv.Thread), State: int(iv.Shown()), Wait: iv.Wait.String(), Object: q.sn.Object(iv), Lock: q.lockRef(iv.Lock),
+			Thread: q.threadRef(iv.Thread), State: int(stoppedIn(iv.Shown(), iv.State)), Wait: iv.Wait.String(), Object: q.sn.Object(iv), Lock: q.lockRef(iv.Lock),
 			Since: q.rel(list[i].since), Time: int64(at - list[i].since),
 			Method: site.Function, Line: line(site.File, site.Line), Stack: uint32(iv.Stack),
 		}

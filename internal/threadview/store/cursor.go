@@ -159,7 +159,7 @@ func (sn *Snapshot) Sweep(from, to jvmthread.Time, has []bool, yield func(c *Cur
 // not occur.
 // has selects threads by index.
 func (sn *Snapshot) Density(from, to, step jvmthread.Time, has []bool) [][]int64 {
-	group := make([]int16, len(has))
+	group := make([]int32, len(has))
 	for i, ok := range has {
 		if !ok {
 			group[i] = NoGroup
@@ -169,7 +169,7 @@ func (sn *Snapshot) Density(from, to, step jvmthread.Time, has []bool) [][]int64
 }
 
 // Densities returns the Density of each of n groups of threads, in one pass. group has the group of each thread by index, or NoGroup.
-func (sn *Snapshot) Densities(from, to, step jvmthread.Time, group []int16, n int) [][][]int64 {
+func (sn *Snapshot) Densities(from, to, step jvmthread.Time, group []int32, n int) [][][]int64 {
 	d := density{from: from, to: to, step: step, steps: int((to - from + step - 1) / step)}
 	all := make([]stateTimes, n)
 	for _, b := range sn.blocksFrom(from) {
@@ -193,7 +193,7 @@ func (sn *Snapshot) Densities(from, to, step jvmthread.Time, group []int16, n in
 }
 
 // stateTimes are times by state and step; nil for states that do not occur.
-type stateTimes [jvmthread.NumStates][]int64
+type stateTimes [NumShown][]int64
 
 type density struct {
 	from, to, step jvmthread.Time

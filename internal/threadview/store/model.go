@@ -75,10 +75,20 @@ func (iv *Interval) As() jvmthread.State { return as(iv.State, iv.Wait) }
 // Shown is the state in whose color the interval is painted.
 func (iv *Interval) Shown() jvmthread.State { return shown(iv.State, iv.Wait) }
 
-// shown is the state in whose color an interval is painted: blocked if the thread is parked for something that others hold.
+// StateIdle is what a thread without a task is shown as, beside the states that the JVM knows. NumShown is one more.
+const (
+	StateIdle = jvmthread.State(jvmthread.NumStates)
+	NumShown  = jvmthread.NumStates + 1
+)
+
+// shown is the state in whose color an interval is painted: blocked if the thread is parked for something that others hold, and idle if it
+// waits for a task or its time.
 func shown(state jvmthread.State, wait jvmthread.Wait) jvmthread.State {
-	if state == jvmthread.StateParked && wait.Contended() {
+	switch {
+	case state == jvmthread.StateParked && wait.Contended():
 		return jvmthread.StateBlocked
+	case wait.Idle() && state != jvmthread.StateDeadlocked:
+		return StateIdle
 	}
 	return state
 }

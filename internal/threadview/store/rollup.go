@@ -38,6 +38,7 @@ type ThreadSum struct {
 	Begun     uint32 // of them, those that do not continue a wait
 	State     jvmthread.State
 	Contended bool
+	Idle      bool
 }
 
 // WaitSum is the waits of one kind at one place for locks of one class.

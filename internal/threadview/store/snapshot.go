@@ -57,7 +57,10 @@ type Snapshot struct {
 	pools     []string
 
 	groupsOnce sync.Once
-	groups     VirtualGroups
+	groups     Groups // of virtual threads
+
+	poolGroupsOnce sync.Once
+	poolGroups     Groups // of platform threads
 }
 
 // Snapshot returns the session as it is now: the same one until the session changes.

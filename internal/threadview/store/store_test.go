@@ -261,7 +261,7 @@ func TestDensityIsExact(t *testing.T) {
 			to := from + 1 + jvmthread.Time(rng.Int64N(int64(sn.To-sn.From)))
 			step := 1 + jvmthread.Time(rng.Int64N(int64(to-from)))
 			has := make([]bool, len(sn.Threads))
-			want := make([][]int64, jvmthread.NumStates)
+			want := make([][]int64, store.NumShown)
 			for s := range want {
 				want[s] = []int64{}
 			}

@@ -19,17 +19,17 @@ const (
 	OtherVirtual = "(other virtual threads)"
 )
 
-// NoGroup is the group of a platform thread.
+// NoGroup is the group of a thread that is in none.
 const NoGroup = -1
 
-// VirtualGroups are the groups of the virtual threads of a snapshot.
-type VirtualGroups struct {
+// Groups are groups of threads of a snapshot.
+type Groups struct {
 	Names []string // in order
-	Of    []int16  // index into Names by index of the thread; NoGroup: it is not a virtual thread
+	Of    []int32  // index into Names by index of the thread, or NoGroup
 }
 
 // Name returns the name of the group of the thread at an index, or an empty one.
-func (g *VirtualGroups) Name(thread int) string {
+func (g *Groups) Name(thread int) string {
 	if i := g.Of[thread]; i != NoGroup {
 		return g.Names[i]
 	}
@@ -37,12 +37,12 @@ func (g *VirtualGroups) Name(thread int) string {
 }
 
 // VirtualGroups returns the groups of the virtual threads. They are read-only.
-func (sn *Snapshot) VirtualGroups() *VirtualGroups {
+func (sn *Snapshot) VirtualGroups() *Groups {
 	sn.groupsOnce.Do(func() { sn.groups = sn.groupVirtual() })
 	return &sn.groups
 }
 
-func (sn *Snapshot) groupVirtual() VirtualGroups {
+func (sn *Snapshot) groupVirtual() Groups {
 	of, numbers := make([]int32, len(sn.Threads)), make(map[string]int32)
 	var counts []int
 	for i := range sn.Threads {
@@ -67,19 +67,43 @@ func (sn *Snapshot) groupVirtual() VirtualGroups {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names) // a group may be called as that of the others
-	final := make([]int16, len(counts))
+	final := make([]int32, len(counts))
 	for name, number := range numbers {
 		at, ok := slices.BinarySearch(names, name)
 		if !ok {
 			at, _ = slices.BinarySearch(names, OtherVirtual)
 		}
-		final[number] = int16(at)
+		final[number] = int32(at)
 	}
-	groups := VirtualGroups{Names: names, Of: make([]int16, len(of))}
+	groups := Groups{Names: names, Of: make([]int32, len(of))}
 	for i, number := range of {
 		if groups.Of[i] = NoGroup; number != NoGroup {
 			groups.Of[i] = final[number]
 		}
 	}
 	return groups
+}
+
+// PoolGroups returns the platform threads by pool, see Pools: those without one are in no group. They are read-only.
+func (sn *Snapshot) PoolGroups() *Groups {
+	sn.poolGroupsOnce.Do(func() {
+		pools, numbers := sn.Pools(), make(map[string]int32)
+		g := Groups{Of: slices.Repeat([]int32{NoGroup}, len(sn.Threads))}
+		for i, name := range pools {
+			if name != "" && !sn.Threads[i].Virtual {
+				numbers[name] = 0
+			}
+		}
+		g.Names = slices.Sorted(maps.Keys(numbers))
+		for at, name := range g.Names {
+			numbers[name] = int32(at)
+		}
+		for i, name := range pools {
+			if name != "" && !sn.Threads[i].Virtual {
+				g.Of[i] = numbers[name]
+			}
+		}
+		sn.poolGroups = g
+	})
+	return &sn.poolGroups
 }

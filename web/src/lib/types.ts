@@ -148,6 +148,7 @@ export interface Thread {
   group: string;
   pool: string;
   daemon: boolean;
+  jvm: boolean;
   virtual: boolean;
   virtual_group: string;
   from: number;
@@ -570,11 +571,14 @@ export interface Threads {
   pools: string[];
 }
 
-export interface ThreadRow extends Thread, ThreadSum {}
+export interface ThreadRow extends Thread, ThreadSum {
+  only_idle: boolean;
+}
 
 export interface ThreadSum {
   blocked: StateTime;
   waited: StateTime;
+  idle: StateTime;
   states: StateTime[];
   time: number;
 }
