@@ -35,6 +35,8 @@ export interface Known {
   /** The groups of virtual threads, with sums over the range. */
   groups: VirtualGroup[];
   byId: ReadonlyMap<number, ThreadRow>;
+  /** The range of the sums; it follows the selected one once they are loaded. */
+  summed: Span | null;
   allThreads: number;
   /** Increases while the session is live and followed; a new version means that data has to be loaded again. */
   version: number;
@@ -106,7 +108,7 @@ export function useServer(shown: Shown): Known {
   const list = useLoaded(
     session ? `${id} ${JSON.stringify(scope(shown))}` : null,
     version,
-    (signal) => askListed(id, scope(shown), session?.threads ?? 0, signal),
+    (signal) => askListed(id, shown.range, session?.threads ?? 0, signal),
     id,
   );
   const groups = list.data?.groups ?? noGroups;
@@ -121,6 +123,7 @@ export function useServer(shown: Shown): Known {
     threads,
     groups,
     byId,
+    summed: list.data?.range ?? null,
     allThreads: list.data?.total ?? 0,
     version,
     error: error ?? info.error ?? list.error,
@@ -132,21 +135,23 @@ const none: ThreadRow[] = [];
 const noGroups: VirtualGroup[] = [];
 
 interface Listed {
+  range: Span | null;
   total: number;
   platform: ThreadRow[];
   groups: VirtualGroup[];
 }
 
 /** Loads the platform threads and the groups of virtual threads. */
-async function askListed(id: string, range: Parameters, expected: number, signal: AbortSignal): Promise<Listed> {
+async function askListed(id: string, range: Span | null, expected: number, signal: AbortSignal): Promise<Listed> {
+  const part = scope({range});
   const platform = (offset: number, limit: number) =>
-    address(`sessions/${id}/threads`, {...range, only: "platform", sort: "blocked.time", offset, limit});
+    address(`sessions/${id}/threads`, {...part, only: "platform", sort: "blocked.time", offset, limit});
   const sizes = {page: 200, expected: Math.min(expected, 1000), most: mostThreads};
   const [{rows, total}, {groups}] = await Promise.all([
     askAll<Threads, ThreadRow>(platform, (answer) => answer.threads, sizes, signal),
-    ask<Virtual>(address(`sessions/${id}/virtual`, range), {signal}),
+    ask<Virtual>(address(`sessions/${id}/virtual`, part), {signal}),
   ]);
-  return {total: groups.reduce((sum, {threads}) => sum + threads, total), platform: rows, groups};
+  return {range, total: groups.reduce((sum, {threads}) => sum + threads, total), platform: rows, groups};
 }
 
 /** Loads some virtual threads with their sums over the range. Those of a group are the costliest in a part of time of its own. */
@@ -166,12 +171,14 @@ async function askMembers(id: string, part: Parameters, range: Span | null, sign
 
 /** Adds to the platform threads the virtual ones that have lanes, and the costliest of all for the tables. */
 function useMembers(id: string, shown: Shown, list: Listed | null, version: number): ThreadRow[] {
-  const {opened, thread, filter, range, view} = shown;
+  const {opened, thread, filter, range, view, cast} = shown;
   const platform = list?.platform ?? none;
   const wanted = useMemo(() => {
     if (!list || list.groups.length === 0) return null;
     const known = new Set(platform.map((one) => one.id));
-    const single = [...(filter.only ?? []), thread].filter((one) => one > 0 && !known.has(one)).slice(-mostMembers);
+    const single = [...(filter.only ?? []), ...cast, thread]
+      .filter((one) => one > 0 && !known.has(one))
+      .slice(-mostMembers);
     const parts: Parameters[] = [{only: "virtual", sort: "blocked.time"}];
     const sight = range ?? view;
     for (const group of list.groups) {
@@ -180,7 +187,7 @@ function useMembers(id: string, shown: Shown, list: Listed | null, version: numb
     }
     if (single.length > 0) parts.push({only: "virtual", threads: ids(single)});
     return {parts, range};
-  }, [list, platform, opened, thread, filter.only, range, view]);
+  }, [list, platform, opened, thread, filter.only, cast, range, view]);
   const {data} = useLoaded(
     wanted && `${id} ${JSON.stringify(wanted)}`,
     version,

@@ -30,8 +30,8 @@ export function show(patch: Partial<Shown>): void {
 
 /** Shows another session: preferences stay, everything else is reset. */
 export function showSession(session: string, tab = shown.tab): void {
-  const {hidden, arrows, path, mode, grouping, waits, by} = shown;
-  show({...nothing, hidden, arrows, path, mode, grouping, waits, by, tab, session});
+  const {hidden, arrows, path, mode, grouping, order, waits, by} = shown;
+  show({...nothing, hidden, arrows, path, mode, grouping, order, waits, by, tab, session});
 }
 
 /** The address of the current view. */

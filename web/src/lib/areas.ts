@@ -17,6 +17,7 @@ export const stackOrder: State[] = [
   "waiting",
   "parked",
   "sleeping",
+  "idle",
   "unknown",
 ];
 export const stackNumbers = stackOrder.map(stateNumber);

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {bytes, count, duration, ends, exact, instant, percent, shortClass, shortMethod} from "./format";
+import {bytes, count, duration, ends, exact, instant, percent, shortClass, shortened, shortMethod} from "./format";
 
 test("durations are short and use a suitable unit", () => {
   const cases: [number, string][] = [
@@ -57,6 +57,15 @@ test("names are shortened to the class", () => {
 });
 
 test("long names are cut before their end", () => {
-  assert.deepEqual(ends("pool-1-thread-12"), ["pool-1-thread-12", ""]);
+  assert.deepEqual(ends("pool-1-thread-12"), ["pool-1-t", "hread-12"]);
+  assert.deepEqual(ends("main"), ["main", ""]);
+  assert.equal(
+    shortened("http-nio-24180-exec-12", (text) => text.length <= 16),
+    "http-ni…-exec-12",
+  );
+  assert.equal(
+    shortened("main", () => false),
+    "main",
+  );
   assert.deepEqual(ends("http-nio-127.0.0.1-8080-exec-12"), ["http-nio-127.0.0.1-8080", "-exec-12"]);
 });

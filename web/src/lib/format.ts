@@ -103,10 +103,19 @@ export function shortClass(name: string): string {
   return cut.slice(cut.lastIndexOf(".") + 1).replace(/\$(NonfairSync|FairSync|Sync)$/, "") || name;
 }
 
-/** The beginning and the end of a long name. Threads of a pool differ at the end, so the beginning is cut. */
+const endLength = 8;
+
+/** The beginning and the end of a name. Threads of a pool differ at the end, so the beginning is cut. */
 export function ends(name: string): [string, string] {
-  const [short, end] = [18, 8];
-  return name.length <= short ? [name, ""] : [name.slice(0, -end), name.slice(-end)];
+  return name.length <= endLength + 3 ? [name, ""] : [name.slice(0, -endLength), name.slice(-endLength)];
+}
+
+/** A name that fits, without its middle if it is too long. */
+export function shortened(name: string, fits: (text: string) => boolean): string {
+  const [begin, end] = ends(name);
+  let text = name;
+  for (let n = begin.length - 1; n > 0 && end && !fits(text); n--) text = `${begin.slice(0, n)}…${end}`;
+  return text;
 }
 
 /** A method with the simple name of its class: OrderBook.match. */

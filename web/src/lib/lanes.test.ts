@@ -12,6 +12,7 @@ const thread: Thread = {
   group: "main",
   pool: "",
   daemon: false,
+  jvm: false,
   virtual: false,
   virtual_group: "",
   from: 0,

@@ -1,6 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+import {type LaneOrder, orders} from "./arrange";
 // The state of the page that a link holds, and its form after the # of the address.
 import type {Measure} from "./flame";
 import {ids} from "./lanes";
@@ -49,6 +50,9 @@ export interface Shown {
   /** The thread whose path is shown; 0 for the one that waited longest. */
   pathThread: number;
   grouping: Grouping;
+  order: LaneOrder;
+  /** How often the order was chosen, also the same one again: not in a link. */
+  sorted: number;
   filter: Filter;
   /** Where a link of another program leads; null once it is in view. */
   moment: Moment | null;
@@ -70,7 +74,7 @@ export interface Shown {
   what: string[];
   /** The names of the folded groups of threads. */
   folded: string[];
-  /** The names of the open groups of virtual threads, and that of the selected one. */
+  /** The names of the open rows, see rowOf and groups of virtual threads, and that of the selected one. */
   opened: string[];
   virtual: string;
   /** The scroll position of the lanes of threads, in pixels. */
@@ -101,6 +105,8 @@ export const nothing: Shown = {
   mode: "bounded",
   pathThread: 0,
   grouping: "none",
+  order: "cost",
+  sorted: 0,
   filter: noFilter,
   moment: null,
   cast: [],
@@ -148,8 +154,8 @@ export function runs(numbers: readonly number[]): string {
   return ids(numbers, ".");
 }
 
-/** The most groups of virtual threads that a session has, and a link opens. */
-const mostOpened = 32;
+/** The most rows that a link opens: the groups of virtual threads of a session, and as many pools. */
+const mostOpened = 64;
 
 /** The most threads of an episode that have lanes of their own. */
 export const mostCast = 200;
@@ -189,6 +195,7 @@ export function toHash(shown: Shown): string {
   else if (shown.mode !== nothing.mode) put("mode", shown.mode);
   if (shown.pathThread) put("of", String(shown.pathThread));
   if (shown.grouping !== "none") put("group", shown.grouping);
+  if (shown.order !== nothing.order) put("order", shown.order);
   const {filter} = shown;
   if (filter.only) put("only", runs(filter.only) || "none");
   put("name", filter.pattern);
@@ -253,6 +260,8 @@ export function fromHash(text: string): Shown {
     mode: oneOf(["bounded", "unbounded"], path ?? query.get("mode"), nothing.mode),
     pathThread: whole("of"),
     grouping: oneOf(["none", "group", "pool"], query.get("group"), "none"),
+    order: oneOf(orders, query.get("order"), nothing.order),
+    sorted: 0,
     filter: {
       only: only === null ? null : parseRuns(only),
       pattern: query.get("name") ?? "",

@@ -3,7 +3,20 @@
 
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {costOf, crowds, filtered, isDeadlocked, isFiltering, noFilter, rowAt, rows} from "./rows";
+import {
+  costOf,
+  crowdRows,
+  crowds,
+  filtered,
+  grouped,
+  isDeadlocked,
+  isFiltering,
+  keyOf,
+  noFilter,
+  rowAt,
+  rowName,
+  stacked,
+} from "./rows";
 import type {ThreadRow, VirtualGroup} from "./types";
 
 function thread(id: number, name: string, more: Partial<ThreadRow> = {}): ThreadRow {
@@ -14,6 +27,8 @@ function thread(id: number, name: string, more: Partial<ThreadRow> = {}): Thread
     group: "main",
     pool: "",
     daemon: false,
+    jvm: false,
+    only_idle: false,
     virtual: false,
     virtual_group: "",
     from: 0,
@@ -21,6 +36,7 @@ function thread(id: number, name: string, more: Partial<ThreadRow> = {}): Thread
     dead: false,
     blocked: none,
     waited: none,
+    idle: none,
     states: [],
     time: 100,
     ...more,
@@ -62,8 +78,8 @@ test("a thread in that state is deadlocked", () => {
 });
 
 test("rows have no gaps in any grouping, and each height has its row", () => {
-  for (const grouping of ["none", "group", "pool"] as const) {
-    const list = rows(threads, grouping, new Set());
+  for (const grouping of ["group", "pool"] as const) {
+    const list = stacked(grouped(threads, grouping, new Set()));
     assert.deepEqual(list.filter((row) => row.kind === "thread").length, threads.length);
     let top = 0;
     list.forEach((row, i) => {
@@ -73,39 +89,52 @@ test("rows have no gaps in any grouping, and each height has its row", () => {
       top += row.height;
     });
   }
-  assert.equal(rowAt(rows(threads, "none", new Set()), -1), -1);
+  assert.equal(rowAt(stacked(grouped(threads, "pool", new Set())), -1), -1);
 });
 
 test("a folded group keeps its head", () => {
-  const list = rows(threads, "pool", new Set(["pool-1-thread-*"]));
+  const list = stacked(grouped(threads, "pool", new Set(["pool-1-thread-*"])));
   const head = list.find((row) => row.kind === "group" && row.folded);
   assert.ok(head?.kind === "group" && head.members.length === 2);
   assert.equal(list.filter((row) => row.kind === "thread").length, 3);
+  assert.equal(keyOf(head), null);
+  assert.equal(rowName(head), "pool-1-thread-*");
 });
 
 function group(name: string, threads: number, more: Partial<VirtualGroup> = {}): VirtualGroup {
   const none = {count: 0, time: 0};
-  return {name, threads, alive: 0, blocked: none, waited: none, states: [], time: 100, over_time: [], ...more};
+  return {
+    name,
+    threads,
+    alive: 0,
+    blocked: none,
+    waited: none,
+    idle: none,
+    states: [],
+    time: 100,
+    over_time: [],
+    ...more,
+  };
 }
 
-test("groups of virtual threads are folded, and come before the threads", () => {
+test("groups of virtual threads are folded", () => {
   const groups = [group("orders", 60_000), group("prices", 40_000)];
   const members = [
     thread(9, "", {virtual: true, virtual_group: "prices"}),
     thread(8, "", {virtual: true, virtual_group: "orders"}),
   ];
   const names = (opened: string[], chosen = 0, filter = noFilter) => {
-    const list = rows(threads.slice(0, 1), "none", new Set(), crowds(groups, members, filter, new Set(opened), chosen));
+    const list = stacked(crowdRows(crowds(groups, members, filter, new Set(opened), chosen)));
     for (const [i, row] of list.entries()) if (i > 0) assert.equal(row.top, list[i - 1]!.top + list[i - 1]!.height);
-    return list.map((row) => (row.kind === "thread" ? row.thread.id : row.kind === "virtual" ? row.group.name : ""));
+    return list.map(keyOf);
   };
-  assert.deepEqual(names([]), ["orders", "prices", 1]);
-  assert.deepEqual(names(["prices"]), ["orders", "prices", 9, 1]);
-  assert.deepEqual(names([], 8), ["orders", 8, "prices", 1]); // the selected one has a lane
-  assert.deepEqual(names([], 0, {...noFilter, only: [9]}), ["orders", "prices", 9, 1]);
-  assert.deepEqual(names(["prices"], 0, {...noFilter, platform: true}), [1]);
-  assert.deepEqual(names([], 0, {...noFilter, pattern: "ord"}), ["orders", 1]);
-  assert.deepEqual(names([], 0, {...noFilter, alive: true}), [1]);
+  assert.deepEqual(names([]), ["orders", "prices"]);
+  assert.deepEqual(names(["prices"]), ["orders", "prices", 9]);
+  assert.deepEqual(names([], 8), ["orders", 8, "prices"]); // the selected one has a lane
+  assert.deepEqual(names([], 0, {...noFilter, only: [9]}), ["orders", "prices", 9]);
+  assert.deepEqual(names(["prices"], 0, {...noFilter, platform: true}), []);
+  assert.deepEqual(names([], 0, {...noFilter, pattern: "ord"}), ["orders"]);
+  assert.deepEqual(names([], 0, {...noFilter, alive: true}), []);
 });
 
 test("the costliest members are those that lost most time", () => {

@@ -76,17 +76,26 @@ export type Grouping = "none" | "group" | "pool";
 const noGroup = "(no group)";
 const noPool = "(no pool)";
 
-/** A group of virtual threads with those members that have lanes: none unless it is open or one is selected. */
+/** A group of virtual threads, or a pool, with those members that have lanes: none unless it is open or one is selected. */
 export interface Crowd {
+  /** Its name among the open rows. */
+  key: string;
+  pool: boolean;
+  /** All members of a pool, and how many of them are idle. */
+  ids: number[];
+  idle: number;
   group: VirtualGroup;
   open: boolean;
   members: ThreadRow[];
 }
 
-export type Row =
-  | {kind: "group"; name: string; members: number[]; folded: boolean; top: number; height: number}
-  | (Crowd & {kind: "virtual"; top: number; height: number})
-  | {kind: "thread"; thread: ThreadRow; top: number; height: number};
+/** A row without its place. A group with a key is folded unless that is among the open rows; others are open unless they were folded. */
+export type Entry =
+  | {kind: "group"; name: string; key: string; members: number[]; folded: boolean}
+  | (Crowd & {kind: "virtual"})
+  | {kind: "thread"; thread: ThreadRow};
+
+export type Row = Entry & {top: number; height: number};
 
 export const rowHeight = 22;
 export const groupHeight = 24;
@@ -119,7 +128,15 @@ export function crowds(
     .map((group) => {
       const open = opened.has(group.name);
       const shown = ({id}: ThreadRow) => open || id === chosen || only.has(id);
-      return {group, open, members: passed.filter((one) => one.virtual_group === group.name && shown(one))};
+      return {
+        key: group.name,
+        pool: false,
+        ids: [],
+        idle: 0,
+        group,
+        open,
+        members: passed.filter((one) => one.virtual_group === group.name && shown(one)),
+      };
     })
     .filter(({group, members}) => {
       if (members.length > 0) return true;
@@ -132,45 +149,46 @@ export function rowName(row: Row): string {
   return row.kind === "thread" ? row.thread.name : row.kind === "group" ? row.name : row.group.name;
 }
 
-/** The rows from top to bottom. Groups are sorted by name; threads without a group come last. */
-export function rows(
-  threads: readonly ThreadRow[],
-  grouping: Grouping,
-  folded: ReadonlySet<string>,
-  virtual: readonly Crowd[] = [],
-): Row[] {
-  const list: Row[] = [];
-  let top = 0;
-  const add = (thread: ThreadRow) => {
-    list.push({kind: "thread", thread, top, height: rowHeight});
-    top += rowHeight;
-  };
-  for (const crowd of virtual) {
-    list.push({kind: "virtual", ...crowd, top, height: virtualHeight});
-    top += virtualHeight;
-    crowd.members.forEach(add);
-  }
-  if (grouping === "none") {
-    threads.forEach(add);
-    return list;
-  }
+/** What is selected with the arrow keys: a thread by its number, or a row by its key; null for one that cannot be selected. */
+export function keyOf(row: Row): number | string | null {
+  return row.kind === "thread" ? row.thread.id : row.key || null;
+}
+
+/** Groups of virtual threads and their lanes. */
+export function crowdRows(crowds: readonly Crowd[]): Entry[] {
+  return crowds.flatMap((crowd): Entry[] => [
+    {kind: "virtual", ...crowd},
+    ...crowd.members.map((thread): Entry => ({kind: "thread", thread})),
+  ]);
+}
+
+/** Threads by group. Groups are sorted by name; threads without one come last. */
+export function grouped(threads: readonly ThreadRow[], by: "group" | "pool", folded: ReadonlySet<string>): Entry[] {
   const groups = new Map<string, ThreadRow[]>();
   for (const thread of threads) {
-    const name = grouping === "group" ? thread.group || noGroup : thread.pool || noPool;
+    const name = by === "group" ? thread.group || noGroup : thread.pool || noPool;
     const group = groups.get(name);
     if (group) group.push(thread);
     else groups.set(name, [thread]);
   }
-  for (const name of [...groups.keys()].sort(
-    (a, b) => Number(a === noPool) - Number(b === noPool) || a.localeCompare(b),
-  )) {
+  const names = [...groups.keys()].sort((a, b) => Number(a === noPool) - Number(b === noPool) || a.localeCompare(b));
+  return names.flatMap((name): Entry[] => {
     const members = groups.get(name)!;
-    const ids = members.map((thread) => thread.id);
-    list.push({kind: "group", name, members: ids, folded: folded.has(name), top, height: groupHeight});
-    top += groupHeight;
-    if (!folded.has(name)) members.forEach(add);
-  }
-  return list;
+    const head = {kind: "group" as const, name, key: "", members: members.map(({id}) => id), folded: folded.has(name)};
+    return [head, ...(head.folded ? [] : members.map((thread): Entry => ({kind: "thread", thread})))];
+  });
+}
+
+const heights = {thread: rowHeight, group: groupHeight, virtual: virtualHeight};
+
+/** Gives each row its place, from top to bottom. */
+export function stacked(entries: readonly Entry[]): Row[] {
+  let top = 0;
+  return entries.map((entry) => {
+    const height = heights[entry.kind];
+    top += height;
+    return {...entry, top: top - height, height};
+  });
 }
 
 /** The index of the row at a height; -1 above the first. */

@@ -16,6 +16,7 @@ export const states = [
   "suspended",
   "dead",
   "queued",
+  "idle",
 ] as const;
 export type State = (typeof states)[number];
 
@@ -28,11 +29,12 @@ export const stateHelp: Record<State, string> = {
   reentering: "Notified or timed out, waiting to re-enter the monitor",
   joining: "Waiting for another thread to end",
   sleeping: "In Thread.sleep",
-  parked: "In LockSupport.park, but not for a lock: waiting for a task, a result, a condition or an item",
+  parked: "In LockSupport.park, but not for a lock or a task: waiting for a result, a condition or an item",
   deadlocked: "Part of a cycle of waiting threads: it will never continue",
   suspended: "Suspended by Thread.suspend or a debugger",
   dead: "Ended",
   queued: "A virtual thread that could run and waits for a carrier, the platform thread to run on",
+  idle: "Without work: a worker that waits for a task, or a timer for the time of the next one",
 };
 
 /** What the kinds of waits are called, and the state in whose color they are shown: contended ones as blocked. */
@@ -51,8 +53,8 @@ export const waits: Record<string, {title: string; state: State}> = {
   join: {title: "end of a thread", state: "joining"},
   io: {title: "I/O", state: "parked"},
   sleep: {title: "sleep", state: "sleeping"},
-  timer: {title: "next run of a timer", state: "parked"},
-  idle: {title: "next task", state: "parked"},
+  timer: {title: "next run of a timer", state: "idle"},
+  idle: {title: "next task", state: "idle"},
   suspend: {title: "resume", state: "suspended"},
   park: {title: "unknown", state: "parked"},
   carrier: {title: "carrier", state: "queued"},
@@ -74,6 +76,7 @@ export const legend: State[] = [
   "reentering",
   "waiting",
   "parked",
+  "idle",
   "joining",
   "sleeping",
   "queued",
@@ -155,7 +158,7 @@ const pieces: Record<string, [title: string, state: State]> = {
   unknown: ["unknown", "unknown"],
   too_deep: ["not searched further", "unknown"],
   cut: ["not searched", "unknown"],
-  idle: ["waiting for a task", "parked"],
+  idle: ["waiting for a task", "idle"],
   run_queue: ["waiting for a carrier", "queued"],
 };
 

@@ -188,11 +188,24 @@ export const ofThreads: Source<number, Strip, Lanes> = {
   read: (answer) => answer.lanes.map((lane) => [lane.thread.id, strip(answer, lane)]),
 };
 
+/** The areas of pools. */
+export const ofPools: Source<string, Area, Virtual> = {
+  part: "pools",
+  atOnce: 4,
+  mostSteps: 1000,
+  parameters: (pools) => ({pool: pools, only: "platform"}),
+  read: readAreas,
+};
+
 /** The areas of groups of virtual threads. */
 export const ofGroups: Source<string, Area, Virtual> = {
   part: "virtual",
   atOnce: 4,
   mostSteps: 1000,
   parameters: (groups) => ({virtual_group: groups, only: "virtual"}),
-  read: (answer) => answer.groups.map((group) => [group.name, areaOf(answer, group)]),
+  read: readAreas,
 };
+
+function readAreas(answer: Virtual): [string, Area][] {
+  return answer.groups.map((group) => [group.name, areaOf(answer, group)]);
+}

@@ -3,7 +3,7 @@
 
 // The keys of the lanes.
 import type {Shown} from "../lib/link";
-import type {Row} from "../lib/rows";
+import {keyOf, type Row} from "../lib/rows";
 import {around} from "../lib/scale";
 import type {Interval, Reference} from "../lib/types";
 import {now, show} from "../store";
@@ -16,7 +16,7 @@ export const keyHelp: [string, string][] = [
   ["0", "show the whole session"],
   ["F", "zoom to the selected interval or range"],
   ["←  →", "previous, next interval of the thread; fold, open the group"],
-  ["↑  ↓", "previous, next thread, group of virtual threads, or lock"],
+  ["↑  ↓", "previous, next thread, pool, group, or lock"],
   ["[", "go to the interval that unblocked this one"],
   ["]", "go to the interval that this one unblocked"],
   ["P", "show or hide the critical path"],
@@ -26,7 +26,7 @@ export const keyHelp: [string, string][] = [
   ["L", "flame graph: show the longest wait of the frame on the lanes"],
   ["Space", "follow or pause a live session"],
   ["/", "search"],
-  ["Esc", "clear the selection, then the range"],
+  ["Esc", "clear the selection, then show all threads, then the whole range"],
   ["?", "this help"],
 ];
 
@@ -37,7 +37,7 @@ interface Context {
   choose: (thread: number, time: number) => void;
 }
 
-/** Opens a group of virtual threads, or folds it. */
+/** Opens a group of virtual threads, a pool or a row of folded threads, or folds it. */
 export function turnGroup(name: string, open = !now().opened.includes(name)): void {
   const others = now().opened.filter((one) => one !== name);
   show({opened: open ? [...others, name] : others});
@@ -72,14 +72,12 @@ export function keys(key: string, plane: ThreadsPlane, {rows, shown, interval, c
     if (reference) show({thread: reference.thread.id, seq: reference.seq, follow: false});
   };
   const byRow = (step: number) => {
-    const lanes = rows.filter((row) => row.kind !== "group");
-    const at = lanes.findIndex((row) =>
-      row.kind === "thread" ? row.thread.id === shown.thread : !shown.thread && row.group.name === shown.virtual,
-    );
+    const lanes = rows.filter((row) => keyOf(row) !== null);
+    const at = lanes.findIndex((row) => keyOf(row) === (shown.thread || shown.virtual));
     const next = lanes[Math.max(0, Math.min(lanes.length - 1, at < 0 ? 0 : at + step))];
     if (!next) return;
-    if (next.kind === "virtual") {
-      show({virtual: next.group.name, thread: 0, seq: 0});
+    if (next.kind !== "thread") {
+      show({virtual: next.key, thread: 0, seq: 0});
       return;
     }
     const time = Math.round(
@@ -124,7 +122,8 @@ export function keys(key: string, plane: ThreadsPlane, {rows, shown, interval, c
       to(interval?.effects[0]?.interval);
       break;
     case "Escape":
-      show(shown.thread || group ? {thread: 0, seq: 0, virtual: ""} : {range: null});
+      if (shown.thread || group) show({thread: 0, seq: 0, virtual: ""});
+      else show(shown.cast.length > 0 ? {cast: []} : {range: null});
       break;
     default:
       return false;

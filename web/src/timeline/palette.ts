@@ -5,7 +5,7 @@
 // differs from similar ones in color, pattern and height.
 import {type Kind, type State, states} from "../lib/words";
 
-type Pattern = "plain" | "slash" | "backslash" | "cross" | "dots" | "rows" | "columns" | "dashes";
+type Pattern = "plain" | "slash" | "backslash" | "cross" | "dots" | "rows" | "columns" | "dashes" | "ticks";
 
 export const patternOf: Record<State, Pattern> = {
   unknown: "dashes",
@@ -20,6 +20,7 @@ export const patternOf: Record<State, Pattern> = {
   suspended: "columns",
   dead: "plain",
   queued: "dots",
+  idle: "ticks",
 };
 
 /** Share of the height of a lane: running and blocked threads are tall, voluntary waits are low. */
@@ -36,6 +37,7 @@ export const heightOf: Record<State, number> = {
   suspended: 0.62,
   dead: 0.12,
   queued: 0.8,
+  idle: 0.3,
 };
 
 export const dashOf: Record<Kind, number[]> = {
@@ -85,6 +87,7 @@ function tile(pattern: Pattern, color: string, ink: string, ratio: number): HTML
   }
   if (pattern === "rows") for (const y of [2, 6]) line(0, y, edge, y);
   if (pattern === "columns") for (const x of [2, 6]) line(x, 0, x, edge);
+  if (pattern === "ticks") ctx.fillRect(3, 0, 1, edge);
   if (pattern === "dots")
     for (const [x, y] of [
       [1, 1],
@@ -119,7 +122,9 @@ export function palette(ratio: number): Palette {
   };
   const ctx = document.createElement("canvas").getContext("2d")!;
   const color = states.map((state) => get(`state-${state}`));
-  const tiles = states.map((state, i) => tile(patternOf[state], color[i]!, get("pattern"), ratio));
+  const tiles = states.map((state, i) =>
+    tile(patternOf[state], color[i]!, get(`ink-${state}`) || get("pattern"), ratio),
+  );
   const made: Palette = {
     color,
     text: states.map((state) => get(`on-${state}`) || get("on-state")),

@@ -3,12 +3,13 @@
 
 // The canvas of threads: where lanes, arrows and path are on the screen, and what is under the pointer.
 import {type Area, countsAt} from "../lib/areas";
+import {shortened} from "../lib/format";
 import {run, runAt, type Strip} from "../lib/lanes";
 import {type Row, rowAt, rowName} from "../lib/rows";
 import type {Arrow, Call, Gap, Interval, Lanes, Members, Path, Virtual} from "../lib/types";
 import {type Kind, states} from "../lib/words";
 import {type AreaOnScreen, paintAreas, paintPeaks} from "./areas";
-import {LaneCache, ofGroups, ofThreads} from "./cache";
+import {LaneCache, ofGroups, ofPools, ofThreads} from "./cache";
 import {
   type ArrowInRows,
   fill,
@@ -37,8 +38,9 @@ export interface Hit {
   to: number;
 }
 
-/** A group of virtual threads under the pointer: how many were in each state. */
+/** A group of virtual threads or a pool under the pointer: how many were in each state. */
 export interface GroupHit {
+  key: string;
   group: string;
   time: number;
   counts: Float64Array;
@@ -53,10 +55,11 @@ interface Place {
 export class ThreadsPlane extends Plane {
   readonly cache: LaneCache<number, Strip, Lanes>;
   readonly areas: LaneCache<string, Area, Virtual>;
+  readonly pools: LaneCache<string, Area, Virtual>;
   private readonly raster = new Raster();
   private rows: Row[] = [];
   private where = new Map<number, Place>();
-  /** The heads of groups of virtual threads, by name, and the groups of virtual threads without a row. */
+  /** Rows of more than one thread by key, and the groups of virtual threads without a row. */
   private heads = new Map<string, Place>();
   private groupOf = new Map<number, string>();
   private hidden: ReadonlySet<number> = new Set();
@@ -77,32 +80,39 @@ export class ThreadsPlane extends Plane {
     super(canvas, events);
     this.cache = new LaneCache(ofThreads, () => this.changed(), failed);
     this.areas = new LaneCache(ofGroups, () => this.changed(), failed);
+    this.pools = new LaneCache(ofPools, () => this.changed(), failed);
   }
 
   /** Sets the session, its version and its end. */
   follow(session: string, version: number, to: number): void {
     this.cache.follow(session, version, to);
     this.areas.follow(session, version, to);
+    this.pools.follow(session, version, to);
   }
 
   override destroy(): void {
     super.destroy();
     this.cache.stop();
     this.areas.stop();
+    this.pools.stop();
   }
 
   setRows(rows: Row[]): void {
     this.rows = rows;
     this.where.clear();
     this.heads.clear();
-    let head: Place | null = null;
+    const lanes = new Set<number>();
     rows.forEach((row, i) => {
       const place = {row: i, y: row.top, height: row.height};
-      if (row.kind === "thread") this.where.set(row.thread.id, place);
-      else if (row.kind === "virtual") this.heads.set(row.group.name, place);
-      else head = row.folded ? place : null;
+      if (row.kind === "thread") {
+        this.where.set(row.thread.id, place);
+        lanes.add(row.thread.id);
+        return;
+      }
+      if (row.key) this.heads.set(row.key, place);
       // Arrows to threads of a folded group end at its head.
-      if (head && row.kind === "group") for (const id of row.members) this.where.set(id, head);
+      const inside = row.kind === "virtual" ? row.ids : row.folded ? row.members : [];
+      for (const id of inside) if (!lanes.has(id)) this.where.set(id, place);
     });
     this.resized();
     this.changed();
@@ -160,12 +170,14 @@ export class ThreadsPlane extends Plane {
     const {first, last} = this.visible();
     const threads: number[] = [];
     const groups: string[] = [];
+    const pools: string[] = [];
     for (const row of this.rows.slice(Math.max(0, first - overscan), last + 1 + overscan)) {
       if (row.kind === "thread") threads.push(row.thread.id);
-      else if (row.kind === "virtual") groups.push(row.group.name);
+      else if (row.kind === "virtual") (row.pool ? pools : groups).push(row.group.name);
     }
     this.cache.want(this.view, this.width, this.limits, threads);
     this.areas.want(this.view, this.width, this.limits, groups);
+    this.pools.want(this.view, this.width, this.limits, pools);
   }
 
   /** Where arrows to a thread end: at its lane, or at the head of its group if that is folded. */
@@ -208,10 +220,19 @@ export class ThreadsPlane extends Plane {
     if (this.path) paintPath(this, this.path.segments, (thread) => this.below(thread));
     this.paintChosen();
     const any = lanes.length > 0 || areas.length > 0;
-    if (!this.first && any && this.cache.complete() && this.areas.complete()) {
+    if (!this.first && any && this.complete()) {
       this.first = true;
       performance.mark("weft.first");
     }
+  }
+
+  /** Whether everything in sight has arrived. */
+  complete(): boolean {
+    return this.cache.complete() && this.areas.complete() && this.pools.complete();
+  }
+
+  private areaOf(row: Row & {kind: "virtual"}): Area | null {
+    return (row.pool ? this.pools : this.areas).best(row.group.name, this.view);
   }
 
   private below(thread: number): number | null {
@@ -226,13 +247,13 @@ export class ThreadsPlane extends Plane {
     for (const row of this.rows.slice(first, last + 1)) {
       const y = row.top - this.scrollTop + rulerHeight;
       if (row.kind === "group") {
-        fill(this, "surface-2", 0, y, this.width, row.height);
+        fill(this, row.key && row.key === this.chosenGroup ? "row-chosen" : "surface-2", 0, y, this.width, row.height);
         continue;
       }
       if (row.kind === "virtual") {
-        if (row.group.name === this.chosenGroup) fill(this, "row-chosen", 0, y, this.width, row.height);
+        if (row.key === this.chosenGroup) fill(this, "row-chosen", 0, y, this.width, row.height);
         fill(this, "line", 0, y + row.height - 1, this.width, 1);
-        const area = this.areas.best(row.group.name, this.view);
+        const area = this.areaOf(row);
         if (area) areas.push({area, y, height: row.height});
         continue;
       }
@@ -303,10 +324,10 @@ export class ThreadsPlane extends Plane {
   hitGroup(x: number, y: number): GroupHit | null {
     const row = this.rowAt(y);
     if (row?.kind !== "virtual") return null;
-    const area = this.areas.best(row.group.name, this.view);
+    const area = this.areaOf(row);
     const counts = new Float64Array(states.length);
     if (!area || !countsAt(area, this.time(x), this.time(x + 1), counts)) return null;
-    return {group: row.group.name, time: Math.max(0, Math.round(this.time(x))), counts};
+    return {key: row.key, group: row.group.name, time: Math.max(0, Math.round(this.time(x))), counts};
   }
 
   /** The number of arrows with both ends in rows, on the screen or not. */
@@ -336,7 +357,11 @@ export class ThreadsPlane extends Plane {
     for (const row of this.rows.slice(first, last + 1)) {
       ctx.font = row.kind !== "thread" ? "600 12px system-ui, sans-serif" : "12px system-ui, sans-serif";
       const y = head + rulerHeight + row.top - this.scrollTop + row.height / 2;
-      ctx.fillText(rowName(row), 10, y);
+      ctx.fillText(
+        shortened(rowName(row), (text) => ctx.measureText(text).width <= gutter - 20),
+        10,
+        y,
+      );
     }
     return out;
   }

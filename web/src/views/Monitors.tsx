@@ -108,7 +108,7 @@ function chosenHint(n: number, one: string, many: string): string {
 }
 
 function total(threads: readonly ThreadSum[], number = threads.length): ThreadRow {
-  const add = (key: "blocked" | "waited"): StateTime => ({
+  const add = (key: "blocked" | "waited" | "idle"): StateTime => ({
     count: threads.reduce((sum, thread) => sum + thread[key].count, 0),
     time: threads.reduce((sum, thread) => sum + thread[key].time, 0),
   });
@@ -118,6 +118,8 @@ function total(threads: readonly ThreadSum[], number = threads.length): ThreadRo
     group: "",
     pool: "",
     daemon: false,
+    jvm: false,
+    only_idle: false,
     virtual: false,
     virtual_group: "",
     from: 0,
@@ -125,6 +127,7 @@ function total(threads: readonly ThreadSum[], number = threads.length): ThreadRo
     dead: false,
     blocked: add("blocked"),
     waited: add("waited"),
+    idle: add("idle"),
     states: [],
     time: 0,
   };

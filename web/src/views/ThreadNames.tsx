@@ -4,6 +4,7 @@
 // The names of threads and groups next to their lanes, and the tooltip over a lane.
 import {useMemo} from "preact/hooks";
 import {stackNumbers} from "../lib/areas";
+import {rowOf} from "../lib/arrange";
 import {count, duration, ends, instant, percent, px, shortMethod} from "../lib/format";
 import {noState} from "../lib/lanes";
 import {costOf, isDeadlocked, type Row} from "../lib/rows";
@@ -36,9 +37,14 @@ export function Names({rows, sight, chosen, chosenGroup, folded}: NamesProps) {
           .filter((row) => row.top + row.height > sight.top && row.top < sight.top + sight.height)
           .map((row) =>
             row.kind === "group" ? (
-              <GroupName key={`g${row.name}`} row={row} folded={folded} />
+              <GroupName
+                key={`g${row.key || row.name}`}
+                row={row}
+                folded={folded}
+                chosen={row.key !== "" && row.key === chosenGroup}
+              />
             ) : row.kind === "virtual" ? (
-              <VirtualName key={`v${row.group.name}`} row={row} chosen={row.group.name === chosenGroup} />
+              <VirtualName key={`v${row.key}`} row={row} chosen={row.key === chosenGroup} />
             ) : (
               <ThreadLane key={row.thread.id} row={row} chosen={row.thread.id === chosen} />
             ),
@@ -53,24 +59,40 @@ function placeOf({top, height}: Row) {
   return {top: px(top), height: px(height)};
 }
 
-function GroupName({row, folded}: {row: Row & {kind: "group"}; folded: ReadonlySet<string>}) {
+interface GroupNameProps {
+  row: Row & {kind: "group"};
+  folded: ReadonlySet<string>;
+  chosen: boolean;
+}
+
+function GroupName({row, folded, chosen}: GroupNameProps) {
   const turn = () => {
+    if (row.key) {
+      turnGroup(row.key);
+      return;
+    }
     const next = new Set(folded);
     if (!next.delete(row.name)) next.add(row.name);
     show({folded: [...next]});
   };
   return (
-    <button type="button" class="name head" style={placeOf(row)} aria-expanded={!row.folded} onClick={turn}>
+    <button
+      type="button"
+      class={`name head ${chosen ? "chosen" : ""}`}
+      style={placeOf(row)}
+      aria-expanded={!row.folded}
+      onClick={turn}
+    >
       <Icon name={row.folded ? "right" : "down"} />
-      <span class="text">{row.name}</span>
-      <span class="faint">{row.members.length}</span>
+      <ThreadName name={row.name} />
+      {row.key !== rowOf.rest && <span class="faint">{row.members.length}</span>}
     </button>
   );
 }
 
-/** A group of virtual threads: its name, how many there are, and how many of them are shown. */
+/** A group of virtual threads or a pool: its name, how many there are, and how many of them are shown. */
 function VirtualName({row, chosen}: {row: Row & {kind: "virtual"}; chosen: boolean}) {
-  const {group, open, members} = row;
+  const {group, open, members, pool, idle} = row;
   const share = group.time > 0 ? group.blocked.time / group.time : 0;
   return (
     <button
@@ -79,20 +101,28 @@ function VirtualName({row, chosen}: {row: Row & {kind: "virtual"}; chosen: boole
       style={placeOf(row)}
       aria-expanded={open}
       title={describeGroup(row)}
-      onClick={() => turnGroup(group.name)}
+      onClick={() => turnGroup(row.key)}
     >
       <Icon name={open ? "down" : "right"} />
       <span class="two-lines">
-        <span class="text">{shortMethod(group.name)}</span>
+        <ThreadName name={pool ? group.name : shortMethod(group.name)} />
         <span class="faint">
-          {open && members.length < group.threads
-            ? `${count(members.length)} of ${count(group.threads)}, ${costOf(group).words}`
-            : `${count(group.threads)} virtual, ${count(group.alive)} alive`}
+          {pool
+            ? poolText(group.threads, idle, open ? members.length : 0)
+            : open && members.length < group.threads
+              ? `${count(members.length)} of ${count(group.threads)}, ${costOf(group).words}`
+              : `${count(group.threads)} virtual, ${count(group.alive)} alive`}
         </span>
       </span>
       <span class={share >= 0.0005 ? "hot" : "faint"}>{share >= 0.0005 ? percent(share) : ""}</span>
     </button>
   );
+}
+
+function poolText(threads: number, idle: number, open: number): string {
+  const shown =
+    open > 0 && open < threads ? `${count(open)} of ${count(threads)} threads` : `${count(threads)} threads`;
+  return idle > 0 ? `${shown}, ${count(idle)} idle` : shown;
 }
 
 function ThreadLane({row, chosen}: {row: Row & {kind: "thread"}; chosen: boolean}) {
@@ -111,18 +141,29 @@ function ThreadLane({row, chosen}: {row: Row & {kind: "thread"}; chosen: boolean
       {thread.virtual && <span class="indent" />}
       {stuck && <Icon name="warn" />}
       <ThreadName name={thread.name} />
-      <span class="faint">{thread.virtual ? "virtual" : thread.daemon ? "daemon" : ""}</span>
       <span class={share >= 0.0005 ? "hot" : "faint"}>{share >= 0.0005 ? percent(share) : ""}</span>
     </button>
   );
 }
 
+let pen: CanvasRenderingContext2D | null = null;
+
+/** The width of the end of a name, which is never cut, in the widest font of names. */
+function widthOf(text: string): number {
+  if (!pen) {
+    pen = document.createElement("canvas").getContext("2d")!;
+    pen.font = `600 12px ${getComputedStyle(document.body).fontFamily}`;
+  }
+  return Math.ceil(pen.measureText(text).width) + 1;
+}
+
+/** A name that is cut in its middle if there is no room. */
 function ThreadName({name}: {name: string}) {
   const [begin, end] = ends(name);
   if (!end) return <span class="text">{name}</span>;
   return (
-    <span class="text long">
-      <span>{begin}</span>
+    <span class="text long" title={name}>
+      <span style={{maxWidth: `calc(100% - ${widthOf(end)}px)`}}>{begin}</span>
       <span>{end}</span>
     </span>
   );

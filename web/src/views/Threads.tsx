@@ -37,7 +37,7 @@ import {
 
 export function ThreadsView({shown}: {shown: Shown}) {
   const {session, threads, byId} = useKnown();
-  const {platform, rows, listed, crowds, some, folded, height} = useRows(shown);
+  const {platform, rows, listed, cast, some, folded, height} = useRows(shown);
   const [problem, setProblem] = useState<string | null>(null);
   const choose = useChoose(setProblem);
   const {stage, hover} = useThreadsStage(setProblem, choose);
@@ -47,7 +47,7 @@ export function ThreadsView({shown}: {shown: Shown}) {
   const chosen = usePart<Interval>("interval", thread && seq ? {thread, seq} : null, true);
   useSession(stage, shown);
   usePicture(stage.plane, shown, {rows, path: path.data, arrows: arrows.data, chosen: chosen.data});
-  const said = useReveal(stage, shown, chosen.data, crowds);
+  const said = useReveal(stage, shown, chosen.data, rows);
   const sight = useScroll(stage, rows, shown.top);
   useKeys((e) => {
     const plane = stage.plane.current;
@@ -63,6 +63,7 @@ export function ThreadsView({shown}: {shown: Shown}) {
   return (
     <div class="threads">
       {toolbar}
+      {cast.length > 0 && <Cast threads={cast.length} />}
       <Problem text={problem ?? arrows.error} />
       <PathProblem answer={path} range={shown.range} />
       <Minimap
@@ -74,7 +75,7 @@ export function ThreadsView({shown}: {shown: Shown}) {
       <Lanes
         stage={stage}
         label="Lanes of threads over time. Press the arrow keys to move between intervals, and the question mark to list all keys."
-        corner={<Corner listed={listed.length} platform={platform.length} />}
+        corner={<Corner listed={cast.length || listed.length} platform={platform.length} />}
         height={height}
         names={<Names rows={rows} sight={sight} chosen={thread} chosenGroup={shown.virtual} folded={folded} />}
       >
@@ -101,7 +102,7 @@ function useThreadsStage(setProblem: (problem: string | null) => void, choose: (
       click: (plane, x, y) => {
         const hit = plane.hit(x, y);
         if (hit) choose(hit.thread, hit.time);
-        else show({thread: 0, seq: 0, virtual: plane.hitGroup(x, y)?.group ?? ""});
+        else show({thread: 0, seq: 0, virtual: plane.hitGroup(x, y)?.key ?? ""});
       },
       double: (plane, x, y) => {
         const hit = plane.hit(x, y);
@@ -122,6 +123,19 @@ function savePicture(plane: ThreadsPlane, service: string): void {
   plane.picture(gutterWidth, `${service}: threads ${instant(from)} – ${instant(to)}`).toBlob((blob) => {
     if (blob) save(`${service}.png`, blob);
   });
+}
+
+/** Says that only the threads of an episode are shown. */
+function Cast({threads}: {threads: number}) {
+  return (
+    <p class="cast">
+      <span role="status">
+        {threads === 1 ? "The thread" : `The ${count(threads)} threads`} of an episode, in the order in which they took
+        part
+      </span>
+      <Button text="Show all threads" onClick={() => show({cast: []})} />
+    </p>
+  );
 }
 
 /** How many threads have a lane. */

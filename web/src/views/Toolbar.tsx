@@ -4,6 +4,7 @@
 // The legend doubles as switches for states and arrows; next to it are path, grouping and filter.
 import {useState} from "preact/hooks";
 import {useKnown} from "../known";
+import {type LaneOrder, orders} from "../lib/arrange";
 import {count, extent} from "../lib/format";
 import type {Shown} from "../lib/link";
 import {type Grouping, isFiltering} from "../lib/rows";
@@ -65,6 +66,7 @@ export function Toolbar({shown, arrows, path}: Props) {
             ))
           }
         </Menu>
+        <OrderMenu shown={shown} />
         <Button
           icon="filter"
           label="Select the threads to show"
@@ -75,6 +77,39 @@ export function Toolbar({shown, arrows, path}: Props) {
       </div>
       {filtering && <FilterDialog filter={shown.filter} onClose={() => setFiltering(false)} />}
     </div>
+  );
+}
+
+const orderTexts: Record<LaneOrder, [text: string, help: string]> = {
+  cost: ["By cost", "contended waits in the range, then other waits of busy threads"],
+  name: ["By name", ""],
+  start: ["By start", ""],
+  pool: ["By pool", "a row for each pool, with its threads over time"],
+};
+
+/** Choosing the same order again sorts the lanes of a live session anew. */
+function OrderMenu({shown}: {shown: Shown}) {
+  return (
+    <Menu icon="order" label="Order of the lanes" text={orderTexts[shown.order][0]}>
+      {(close) =>
+        orders.map((order) => (
+          <Choice
+            key={order}
+            group="order"
+            checked={shown.order === order}
+            onChange={() => {
+              show({order, sorted: shown.sorted + 1});
+              close();
+            }}
+          >
+            <span>
+              {orderTexts[order][0]}
+              <small>{orderTexts[order][1]}</small>
+            </span>
+          </Choice>
+        ))
+      }
+    </Menu>
   );
 }
 
@@ -89,7 +124,10 @@ const groupings: Record<Grouping, string> = {none: "No groups", group: "By threa
 function StateSwitch({state, shown}: {state: State; shown: Shown}) {
   const {threads, groups} = useKnown();
   const number = states.indexOf(state);
-  const seen = ({states}: ThreadSum) => (states[number]?.time ?? 0) > 0 || (states[number]?.count ?? 0) > 0;
+  const seen = ({states, idle}: ThreadSum) => {
+    const sum = state === "idle" ? idle : states[number];
+    return !!sum && (sum.time > 0 || sum.count > 0);
+  };
   const there = threads.some((thread) => (state === "dead" && thread.dead) || seen(thread)) || groups.some(seen);
   const on = !shown.hidden.includes(state);
   return (

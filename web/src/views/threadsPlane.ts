@@ -7,10 +7,22 @@ import type {RefObject} from "preact";
 import {useEffect, useLayoutEffect, useMemo, useRef, useState} from "preact/hooks";
 import {address, ask} from "../api";
 import {scope, useKnown, usePart} from "../known";
+import {arranged, castRows, rowOf, Settled, type Wish} from "../lib/arrange";
 import {count, duration, instant} from "../lib/format";
 import {ids} from "../lib/lanes";
 import type {Shown} from "../lib/link";
-import {type Crowd, costOf, crowds as crowdsOf, filtered, type Row, rows as rowsOf} from "../lib/rows";
+import {
+  type Crowd,
+  costOf,
+  crowdRows,
+  crowds as crowdsOf,
+  type Entry,
+  filtered,
+  grouped,
+  keyOf,
+  type Row,
+  stacked,
+} from "../lib/rows";
 import {around, type Span} from "../lib/scale";
 import {sorted} from "../lib/table";
 import type {Arrows, Interval, Path, ThreadRow} from "../lib/types";
@@ -28,7 +40,8 @@ export interface Hover {
 }
 
 /** The threads that pass the filter, and their rows. */
-export function useRows({filter, grouping, folded: names, opened, thread}: Shown) {
+export function useRows(shown: Shown) {
+  const {filter, grouping, folded: names, opened, thread} = shown;
   const {threads, groups} = useKnown();
   const folded = useMemo(() => new Set(names), [names]);
   const [platform, virtual] = useMemo(
@@ -40,14 +53,48 @@ export function useRows({filter, grouping, folded: names, opened, thread}: Shown
     () => crowdsOf(groups, virtual, filter, new Set(opened), thread),
     [groups, virtual, filter, opened, thread],
   );
-  const rows = useMemo(() => rowsOf(listed, grouping, folded, crowds), [listed, grouping, folded, crowds]);
+  const wish = useWish(shown, platform);
+  const cast = useCast(shown);
+  const rows = useMemo(() => {
+    const usual = (threads: ThreadRow[]): Entry[] => [
+      ...crowdRows(crowds),
+      ...(grouping === "none" ? arranged(threads, wish) : grouped(threads, grouping, folded)),
+    ];
+    if (cast.length === 0) return stacked(usual(listed));
+    const others = listed.filter((one) => !cast.includes(one));
+    const rest = platform.length + groups.reduce((sum, group) => sum + group.threads, 0) - cast.length;
+    return stacked(castRows(cast, rest, others, wish, () => usual(others)));
+  }, [listed, grouping, folded, crowds, wish, cast, platform, groups]);
   const last = rows.at(-1);
   // Arrows and sums of some threads only; groups are not filtered thread by thread.
-  const some = useMemo(
-    () => (listed.length === platform.length && crowds.length === groups.length ? null : restricted(listed, crowds)),
-    [listed, platform, crowds, groups],
+  const some = useMemo(() => {
+    if (cast.length > 0 && !wish.opened.has(rowOf.rest)) return cast.map(({id}) => id);
+    return listed.length === platform.length && crowds.length === groups.length ? null : restricted(listed, crowds);
+  }, [listed, platform, crowds, groups, cast, wish]);
+  return {platform, listed, cast, rows, crowds, some, folded, height: last ? last.top + last.height : 0};
+}
+
+/** The threads of the episode that are known, in their order. */
+function useCast({cast}: Shown): ThreadRow[] {
+  const {byId} = useKnown();
+  return useMemo(() => cast.map((id) => byId.get(id)).filter((one) => one !== undefined), [cast, byId]);
+}
+
+/** How rows are arranged. They are sorted anew for another session, range or order; otherwise they stay where they are. */
+function useWish({order, sorted: times, opened, thread, filter}: Shown, platform: ThreadRow[]): Wish {
+  const {session, summed} = useKnown();
+  const key = `${session?.id} ${summed?.from} ${summed?.to} ${order} ${times}`;
+  const settled = useMemo(() => new Settled(key), [key]);
+  const poolSizes = useMemo(() => {
+    const sizes = new Map<string, number>();
+    for (const {pool} of platform) sizes.set(pool, (sizes.get(pool) ?? 0) + 1);
+    return sizes;
+  }, [platform]);
+  const named = filter.only !== null || filter.pattern.trim() !== "";
+  return useMemo(
+    () => ({order, opened: new Set(opened), chosen: thread, named, poolSizes, settled}),
+    [order, opened, thread, named, poolSizes, settled],
   );
-  return {platform, listed, rows, crowds, some, folded, height: last ? last.top + last.height : 0};
 }
 
 /** The threads that have rows; null if a group has some that have not. */
@@ -154,7 +201,7 @@ export function useReveal(
   {plane, scroller}: Stage<ThreadsPlane>,
   {seq, virtual}: Shown,
   chosen: Interval | null,
-  crowds: readonly Crowd[],
+  rows: readonly Row[],
 ): string {
   const [said, setSaid] = useState("");
   const reveal = useEvent((interval: Interval) => {
@@ -171,8 +218,8 @@ export function useReveal(
       box.scrollTop = place.y - box.clientHeight / 2;
     }
   };
-  const crowd = crowds.find(({group}) => group.name === virtual);
-  const sentence = crowd ? describeGroup(crowd) : "";
+  const row = virtual ? rows.find((row) => keyOf(row) === virtual) : undefined;
+  const sentence = row?.kind === "virtual" ? describeGroup(row) : row?.kind === "group" ? describeFolded(row) : "";
   const revealGroup = useEvent((text: string) => {
     setSaid(text);
     bring(plane.current!.placeOfGroup(virtual));
@@ -186,9 +233,18 @@ export function useReveal(
   return said;
 }
 
-/** What is known of a group of virtual threads, in a sentence. */
-export function describeGroup({group, open, members}: Crowd): string {
-  const {name, threads, alive, blocked, states, waited} = group;
+/** What a row of folded threads is, in a sentence. */
+export function describeFolded({name, members, folded}: Row & {kind: "group"}): string {
+  return `${name}: ${count(members.length)}, ${folded ? "folded" : "open"}`;
+}
+
+/** What is known of a group of virtual threads or a pool, in a sentence. */
+export function describeGroup({group, open, members, pool}: Crowd): string {
+  const {name, threads, alive, blocked, states, waited, idle} = group;
+  if (pool) {
+    const shown = open ? `open, ${count(members.length)} of them shown` : "folded";
+    return `${name}: ${count(threads)} threads, ${count(alive)} of them alive; ${shown}; blocked for ${duration(blocked.time)} (${count(blocked.count)}×), idle for ${duration(idle.time)}`;
+  }
   const queued = states[stateNumber("queued")]?.time ?? 0;
   const shown = open ? `open, ${count(members.length)} of them shown, those ${costOf(group).words}` : "folded";
   return `${name}: ${count(threads)} virtual threads, ${count(alive)} of them alive; ${shown}; blocked for ${duration(blocked.time)} (${count(blocked.count)}×), queued for ${duration(queued)}, waited for ${duration(waited.time)}`;
