@@ -117,6 +117,7 @@ func answers() map[string]answer {
 		"locks":        {make: (*query).locks, heavy: always, rows: "Locks"},
 		"locklanes":    {make: (*query).lockLanes, heavy: always},
 		"log":          {make: (*query).log, rows: "Lines"},
+		"requests":     {make: (*query).requests, heavy: always, rows: "Requests"},
 		"search":       {make: (*query).search},
 		"virtual":      {make: (*query).virtual},
 		"pools":        {make: (*query).pools},

@@ -18,11 +18,12 @@ type Block struct {
 	Start, End jvmthread.Time
 	Begin      jvmthread.Time // when the engine that cut it began
 
-	open       bool           // its intervals and holds have not ended: the last block of a snapshot
-	number     uint64         // of the block in its session
-	firstCause jvmthread.Time // of its interactions
-	firstHold  jvmthread.Time // start of its earliest hold
-	lanes      []lane         // plus one that marks the end of the last
+	open         bool           // its intervals and holds have not ended: the last block of a snapshot
+	number       uint64         // of the block in its session
+	firstCause   jvmthread.Time // of its interactions
+	firstHold    jvmthread.Time // start of its earliest hold
+	firstRequest jvmthread.Time // start of its earliest part of a request
+	lanes        []lane         // plus one that marks the end of the last
 
 	// Intervals, by lane and time.
 	end      []uint32
@@ -40,6 +41,7 @@ type Block struct {
 	effects, latencies sparse
 	holds              []hold // by end
 	holdEnds, lengths  sparse
+	requests           []requestPart
 	raw                rawLog
 }
 
@@ -102,7 +104,7 @@ func (s *sparse) expand(i int, v uint32) jvmthread.Time {
 }
 
 const (
-	blockBytes = 800 // of a Block without its columns, about
+	blockBytes = 832 // of a Block without its columns, about
 	laneBytes  = 24 + 16
 )
 
@@ -113,7 +115,7 @@ func (b *Block) sparse() []*sparse {
 func (b *Block) size() int64 {
 	const perInterval = 4 + 1 + 1 + 1 + 3*4
 	n := blockBytes + len(b.lanes)*laneBytes + len(b.state)*perInterval + len(b.interactions)*int(unsafe.Sizeof(edge{})) +
-		len(b.holds)*int(unsafe.Sizeof(hold{})) + len(b.raw.data)
+		len(b.holds)*int(unsafe.Sizeof(hold{})) + len(b.requests)*int(requestBytes) + len(b.raw.data)
 	for _, s := range b.sparse() {
 		n += 12 * len(s.index)
 	}
@@ -129,6 +131,7 @@ func (b *Block) finish() {
 	for i := range b.holds {
 		b.firstHold = min(b.firstHold, b.hold(i).Start)
 	}
+	b.finishRequests()
 	b.lanes, b.interactions, b.holds = exact(b.lanes), exact(b.interactions), exact(b.holds)
 	b.end, b.state, b.marks, b.wait = exact(b.end), exact(b.state), exact(b.marks), exact(b.wait)
 	b.peer, b.lock, b.stack = exact(b.peer), exact(b.lock), exact(b.stack)

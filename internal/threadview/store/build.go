@@ -28,6 +28,7 @@ func (s *Session) build(w *window.Window, sym *symbols.Table) *Block {
 	b.lanes = append(b.lanes, lane{first: uint32(len(b.state))})
 	s.addInteractions(b, w, sym)
 	s.addHolds(b, w, sym)
+	s.addRequests(b, w.End)
 	b.raw = s.pack(w.End)
 	b.finish()
 	return b

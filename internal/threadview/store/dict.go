@@ -174,6 +174,9 @@ func (s *Session) forget() {
 		threads[uint32(h.Thread)] = struct{}{}
 		held[uint32(h.Lock)] = struct{}{}
 	}
+	for id := range s.requests {
+		threads[id] = struct{}{}
+	}
 	for i := range s.now.Deadlocks { // which outlive their blocks
 		for _, m := range s.now.Deadlocks[i].Members {
 			threads[uint32(m.Thread)], threads[uint32(m.Peer)] = struct{}{}, struct{}{}

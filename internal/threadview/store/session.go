@@ -40,7 +40,8 @@ type Session struct {
 	translation     translation
 	open            map[uint32]Interval // by thread: intervals that have not ended
 	openHolds       map[holdKey]Hold
-	dictBytes       int64 // not accounted for yet; it includes textBytes
+	requests        map[uint32]requestPart // by thread: that have not ended
+	dictBytes       int64                  // not accounted for yet; it includes textBytes
 	textBytes       int64
 	textRoom        int64 // for more of them
 	pending         rawBuffer
@@ -52,7 +53,8 @@ const sessionBytes = 4 << 10 // of an empty session, about
 func newSession(st *Store, id jvmthread.SessionID) *Session {
 	return &Session{
 		store: st, id: id, sites: &sites{rules: st.rules}, now: facts{ID: id, Threads: make([]Thread, 1)}, classes: newTexts(), stacks: newTexts(), locks: newLocks(), dictBytes: sessionBytes,
-		threadIDs: make(map[jvmthread.ThreadID]uint32), open: make(map[uint32]Interval), openHolds: make(map[holdKey]Hold), next: 1,
+		threadIDs: make(map[jvmthread.ThreadID]uint32), open: make(map[uint32]Interval), openHolds: make(map[holdKey]Hold),
+		requests: make(map[uint32]requestPart), next: 1,
 	}
 }
 
@@ -211,10 +213,11 @@ func (s *Session) closeOpen() {
 func (s *Session) takeOpen() *Block {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.open) == 0 && len(s.openHolds) == 0 && s.pending.events == 0 {
+	if len(s.open)+len(s.openHolds)+len(s.requests)+s.pending.events == 0 {
 		return nil
 	}
 	b := s.openBlock()
+	s.closeRequests(b)
 	b.raw = s.pack(math.MaxInt64) // events at the very end
 	s.pending = rawBuffer{}
 	for id := range s.open {

@@ -84,8 +84,9 @@ func (s *Session) Snapshot() *Snapshot {
 	default:
 		sn.From = s.now.To
 	}
-	if len(s.open)+len(s.openHolds) > 0 {
+	if len(s.open)+len(s.openHolds)+len(s.requests) > 0 {
 		b := s.openBlock()
+		s.openRequests(b)
 		b.open = true
 		for i := range len(b.lanes) - 1 {
 			t := &sn.Threads[b.lanes[i].thread]

@@ -438,6 +438,68 @@ export interface Turns {
   share: number;
 }
 
+export interface Requests {
+  known: boolean;
+  total: number;
+  offset: number;
+  names: RequestName[];
+  hidden: number;
+  requests: Request[];
+}
+
+export interface RequestName {
+  name: string;
+  count: number;
+  time: number;
+  p50: number;
+  p95: number;
+  max: number;
+  waited: number;
+  share: number;
+  cause: RequestCause | null;
+}
+
+export interface RequestCause {
+  title: string;
+  wait: string;
+  count: number;
+  time: number;
+  worst: RequestWait | null;
+}
+
+export interface Request {
+  trace_id: string;
+  span_id: string;
+  url: string;
+  name: string;
+  from: number;
+  to: number;
+  time: number;
+  open: boolean;
+  whole: boolean;
+  touched: number;
+  threads: ThreadRef[];
+  waited: number;
+  share: number;
+  kinds: RequestKind[];
+  worst: RequestWait | null;
+}
+
+export interface RequestKind {
+  wait: string;
+  count: number;
+  time: number;
+}
+
+export interface RequestWait {
+  interval: Reference;
+  wait: string;
+  object: string;
+  method: string;
+  time: number;
+  holder: Holder | null;
+}
+
 export interface Info {
   version: string;
   states: string[];
