@@ -25,6 +25,7 @@ type RequestName struct {
 	Waited int64         `json:"waited"` // in which at least one thread of the request waited, all together
 	Share  float64       `json:"share"`  // of Time
 	Cause  *RequestCause `json:"cause"`  // for what they waited longest; null: they did not wait
+	Held   *RequestCause `json:"held"`   // for what others held: the longest; null: they did not wait for such
 }
 
 // RequestCause is what requests waited for.
@@ -64,10 +65,11 @@ type RequestKind struct {
 
 // RequestWait is a wait of a request.
 type RequestWait struct {
-	Interval Reference `json:"interval"`
-	Wait     string    `json:"wait"`   // kind
-	Object   string    `json:"object"` // what it was for: the lock by its name in the source; may be empty
-	Method   string    `json:"method"` // of the application that waited; empty: unknown
-	Time     int64     `json:"time"`
-	Holder   *Holder   `json:"holder"` // who held it longest meanwhile, without a stack; null: nobody, or not known
+	Interval Reference  `json:"interval"`
+	Wait     string     `json:"wait"`   // kind
+	Object   string     `json:"object"` // what it was for: the lock by its name in the source; may be empty
+	Method   string     `json:"method"` // of the application that waited; empty: unknown
+	Time     int64      `json:"time"`
+	Holder   *Holder    `json:"holder"`   // who held it longest meanwhile, without a stack; null: nobody, or not known
+	EndedBy  *ThreadRef `json:"ended_by"` // without a holder: the thread that ended the wait, such as the one with the result; null: none, or not known
 }

@@ -18,6 +18,7 @@ import {ThreadsView} from "./views/Threads";
 
 const titles: Record<Tab, string> = {
   incidents: "Incidents",
+  requests: "Requests",
   threads: "Threads",
   locks: "Locks",
   flame: "Flame graph",
@@ -103,6 +104,8 @@ function View({shown, session, sessions}: {shown: Shown; session: Session | null
   if (shown.tab === "threads") return <ThreadsView key={session.id} shown={shown} />;
   if (!views) return later;
   switch (shown.tab) {
+    case "requests":
+      return <views.RequestsView key={session.id} shown={shown} />;
     case "locks":
       return <views.LocksView key={session.id} shown={shown} />;
     case "flame":

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Devserver serves the page and its API over simulated sessions for development: a finished one, a live one, one with a deadlock, one with locks
-// of java.util.concurrent, with -intervals one of that size, with -virtual two of as many virtual threads, with -threads a service with as many threads,
-// and with -stacks one that waits at as many stacks.
+// of java.util.concurrent, one with requests, with -intervals one of that size, with -virtual two of as many virtual threads, with -threads a
+// service with as many threads, and with -stacks one that waits at as many stacks.
 //
 //	go run ./internal/threadview/devserver -page web/dist -intervals 1000000
 package main
@@ -67,6 +67,7 @@ func run() error {
 	finished(store, 1, "finished")
 	deadlocked(store)
 	locks(store)
+	requests(store)
 	for i := range *more {
 		short(store, i)
 	}

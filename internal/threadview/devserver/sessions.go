@@ -228,6 +228,14 @@ func locks(st *store.Store) {
 	p.end(window.CutEnd)
 }
 
+// requests adds a session of a program that reports its spans.
+func requests(st *store.Store) {
+	p := newPlayer(st, 9, "shop", time.Now().Add(-15*time.Minute))
+	events, _ := threadtest.Shop(p.symbols, 1, 600)
+	p.record(events)
+	p.end(window.CutEnd)
+}
+
 // manyStacks adds a session that waits at many stacks.
 func manyStacks(st *store.Store, stacks int) {
 	p := newPlayer(st, 8, "many-stacks", time.Now().Add(-25*time.Minute))

@@ -103,6 +103,9 @@ func checkRequest(t *testing.T, want threadtest.ShopRequest, got viewapi.Request
 		[]any{got.Worst.Interval.Thread.ID, got.Worst.Wait, got.Worst.Time})
 	if longest.Holder == jvmthread.NoThread {
 		assert.Nil(t, got.Worst.Holder)
+		if longest.Wait == jvmthread.WaitFuture {
+			assert.Equal(t, uint64(want.Threads[1]), got.Worst.EndedBy.ID)
+		}
 		return
 	}
 	assert.Equal(t, "Inventory", got.Worst.Object)
@@ -143,7 +146,11 @@ func TestRequestNames(t *testing.T) {
 		assert.Equal(t, []int64{int64(len(times)), sum, waited, least(.5), least(.95), times[len(times)-1]},
 			[]int64{int64(n.Count), n.Time, n.Waited, n.P50, n.P95, n.Max})
 		require.NotNil(t, n.Cause)
-		assert.GreaterOrEqual(t, n.Cause.Time, kinds[jvmthread.WaitLock.String()+"false"])
+		blocked := kinds[fmt.Sprint(jvmthread.WaitLock, false)]
+		assert.Equal(t, []any{blocked, "blocked Inventory"}, []any{n.Held.Time, n.Held.Title})
+		asleep := kinds[fmt.Sprint(jvmthread.WaitSleep, false)] + kinds[fmt.Sprint(jvmthread.WaitSleep, true)]
+		assert.Equal(t, max(blocked, asleep), n.Cause.Time)
+		assert.Equal(t, "report", n.Held.Worst.Holder.Thread.Name)
 		only := ask[viewapi.Requests](f, "/requests?limit=100&sort=waited&name="+url.QueryEscape(n.Name))
 		assert.Equal(t, len(times), only.Total)
 		assert.Len(t, only.Names, 3, "all")

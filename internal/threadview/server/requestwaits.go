@@ -156,7 +156,15 @@ func (q *query) requestWait(w *requestWait) *viewapi.RequestWait {
 	if holders := q.holders(iv); len(holders) > 0 {
 		out.Holder = &holders[0]
 		out.Holder.Stack = nil // the details of the interval have it
+		return out
 	}
+	q.sn.EdgesTo(iv, func(e store.Edge) bool {
+		if e.Kind != jvmthread.InteractionStart {
+			ref := q.threadRef(e.From)
+			out.EndedBy = &ref
+		}
+		return out.EndedBy == nil
+	})
 	return out
 }
 
@@ -204,16 +212,25 @@ func (q *query) requestName(n *named) viewapi.RequestName {
 		Name: n.name, Count: len(n.times), Time: int64(n.time), P50: at(50), P95: at(95), Max: at(100), Waited: int64(n.waited),
 		Share: float64(n.waited) / float64(max(1, n.time)),
 	}
+	out.Cause = q.requestCause(n, func(jvmthread.Wait) bool { return true })
+	out.Held = q.requestCause(n, jvmthread.Wait.Contended)
+	return out
+}
+
+// requestCause returns what requests waited for longest, of those kinds of waits that count; nil: for nothing.
+func (q *query) requestCause(n *named, counts func(jvmthread.Wait) bool) *viewapi.RequestCause {
 	var most *requestSum
 	for _, sum := range n.waits {
-		if most == nil || cmp.Or(cmp.Compare(sum.time, most.time), cmp.Compare(most.title, sum.title), cmp.Compare(most.wait, sum.wait)) > 0 {
+		switch {
+		case !counts(sum.wait):
+		case most == nil || cmp.Or(cmp.Compare(sum.time, most.time), cmp.Compare(most.title, sum.title), cmp.Compare(most.wait, sum.wait)) > 0:
 			most = sum
 		}
 	}
-	if most != nil {
-		out.Cause = &viewapi.RequestCause{
-			Title: most.title, Wait: most.wait.String(), Count: most.count, Time: int64(most.time), Worst: q.requestWait(&most.worst),
-		}
+	if most == nil {
+		return nil
 	}
-	return out
+	return &viewapi.RequestCause{
+		Title: most.title, Wait: most.wait.String(), Count: most.count, Time: int64(most.time), Worst: q.requestWait(&most.worst),
+	}
 }

@@ -32,6 +32,7 @@ test("a link restores the view", () => {
     by: "per_thread",
     query: "a=b&c",
     what: ["block", "notifyAll"],
+    routes: ["GET /orders/{id}", ""],
     folded: ["main", "a.b c"],
     opened: ["com.acme.Orders.submit", "pool:http-*"],
     virtual: "virtual threads",

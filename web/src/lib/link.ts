@@ -9,7 +9,17 @@ import {type Filter, type Grouping, noFilter} from "./rows";
 import type {Span} from "./scale";
 import {arrowKinds, type Kind, operations, type State, states} from "./words";
 
-export const tabs = ["incidents", "threads", "locks", "flame", "monitors", "path", "log", "sessions"] as const;
+export const tabs = [
+  "incidents",
+  "requests",
+  "threads",
+  "locks",
+  "flame",
+  "monitors",
+  "path",
+  "log",
+  "sessions",
+] as const;
 export type Tab = (typeof tabs)[number];
 
 export const waits = ["waited", "reenter", "parked", "joined", "sleeping"] as const;
@@ -72,6 +82,8 @@ export interface Shown {
   /** The filter of the log: text and operations. */
   query: string;
   what: string[];
+  /** The names of the requests that are listed; empty: all. */
+  routes: string[];
   /** The names of the folded groups of threads. */
   folded: string[];
   /** The names of the open rows, see rowOf and groups of virtual threads, and that of the selected one. */
@@ -119,6 +131,7 @@ export const nothing: Shown = {
   by: "classes",
   query: "",
   what: [],
+  routes: [],
   folded: [],
   opened: [],
   virtual: "",
@@ -214,6 +227,7 @@ export function toHash(shown: Shown): string {
   if (shown.by !== nothing.by) put("by", shown.by);
   put("q", shown.query);
   put("what", shown.what.join("."));
+  for (const name of shown.routes) out.append("route", name);
   for (const name of shown.folded) out.append("fold", name);
   for (const name of shown.opened) out.append("open", name);
   put("virtual", shown.virtual);
@@ -280,6 +294,7 @@ export function fromHash(text: string): Shown {
     by: oneOf(pathTables, query.get("by"), nothing.by),
     query: query.get("q") ?? "",
     what: list("what", operations),
+    routes: query.getAll("route").slice(0, mostOpened),
     folded: query.getAll("fold"),
     opened: query.getAll("open").slice(0, mostOpened),
     virtual: query.get("virtual") ?? "",

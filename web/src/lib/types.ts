@@ -457,6 +457,7 @@ export interface RequestName {
   waited: number;
   share: number;
   cause: RequestCause | null;
+  held: RequestCause | null;
 }
 
 export interface RequestCause {
@@ -498,6 +499,7 @@ export interface RequestWait {
   method: string;
   time: number;
   holder: Holder | null;
+  ended_by: ThreadRef | null;
 }
 
 export interface Info {

@@ -7,4 +7,5 @@ export {LocksView} from "./Locks";
 export {LogView} from "./Log";
 export {MonitorsView} from "./Monitors";
 export {PathView} from "./Path";
+export {RequestsView} from "./Requests";
 export {SessionsView} from "./Sessions";
