@@ -30,7 +30,7 @@ type RequestName struct {
 
 // RequestCause is what requests waited for.
 type RequestCause struct {
-	Title string       `json:"title"` // as of the intervals: blocked Inventory.lock
+	Title string       `json:"title"` // blocked Inventory.lock; sleep in Payment.call
 	Wait  string       `json:"wait"`  // kind
 	Count int          `json:"count"` // waits
 	Time  int64        `json:"time"`  // of the waits, all together; threads of one request may wait at the same time

@@ -148,8 +148,12 @@ func TestRequestNames(t *testing.T) {
 		require.NotNil(t, n.Cause)
 		blocked := kinds[fmt.Sprint(jvmthread.WaitLock, false)]
 		assert.Equal(t, []any{blocked, "blocked Inventory"}, []any{n.Held.Time, n.Held.Title})
-		asleep := kinds[fmt.Sprint(jvmthread.WaitSleep, false)] + kinds[fmt.Sprint(jvmthread.WaitSleep, true)]
-		assert.Equal(t, max(blocked, asleep), n.Cause.Time)
+		asleep := kinds[fmt.Sprint(jvmthread.WaitSleep, false)]
+		longest := max(blocked, asleep, kinds[fmt.Sprint(jvmthread.WaitSleep, true)], kinds[fmt.Sprint(jvmthread.WaitFuture, false)])
+		assert.Equal(t, longest, n.Cause.Time)
+		if longest == asleep {
+			assert.Equal(t, "sleep in Payment.call", n.Cause.Title)
+		}
 		assert.Equal(t, "report", n.Held.Worst.Holder.Thread.Name)
 		only := ask[viewapi.Requests](f, "/requests?limit=100&sort=waited&name="+url.QueryEscape(n.Name))
 		assert.Equal(t, len(times), only.Total)

@@ -10,6 +10,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 // cause is what requests waited for.
@@ -118,6 +119,9 @@ func (s *requestSums) title(iv *store.Interval) string {
 		whole := *iv
 		whole.Marks = 0 // a wait that timed out is one for the same
 		title = s.q.sn.Title(&whole)
+		if function := s.q.sn.Site(iv.Stack).Function; function != "" && s.q.sn.Object(iv) == "" {
+			title += " in " + wording.SimpleFunction(function)
+		}
 		s.titles[key] = title
 	}
 	return title

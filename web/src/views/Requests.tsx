@@ -132,15 +132,9 @@ function shareColumn<R extends {share: number; waited: number}>(): Column<R> {
 
 function nameColumns(): Column<RequestName>[] {
   const worst = (row: RequestName) => row.cause?.worst ?? null;
-  const main = ({cause}: RequestName) => {
-    if (!cause) return "";
-    const {object, method} = cause.worst ?? {object: "", method: ""};
-    return `${duration(cause.time)} ${cause.title}${object || !method ? "" : ` in ${shortMethod(method)}`}`;
-  };
-  const behind = ({held}: RequestName) =>
-    held?.worst
-      ? `${duration(held.time)} ${held.title}, longest behind ${heldBy(held.worst) || "an unknown thread"}`
-      : "";
+  const main = ({cause}: RequestName) => (cause ? `${duration(cause.time)} ${cause.title}` : "");
+  const behind = ({held}: RequestName, who: string) =>
+    held ? `${duration(held.time)} ${held.title}, longest behind ${who || "an unknown thread"}` : "";
   return [
     {key: "name", title: "Route or span", grow: true, value: ({name}) => name || noName, tip: ({name}) => name},
     countColumn("count", "Requests", "Requests that waited", (row) => row.count),
@@ -160,8 +154,8 @@ function nameColumns(): Column<RequestName>[] {
       key: "holder",
       title: "For what others held",
       help: "All together, and who held it during the longest of these waits",
-      value: behind,
-      tip: behind,
+      value: (row) => behind(row, row.held?.worst?.holder?.thread.name ?? ""),
+      tip: (row) => behind(row, heldBy(row.held?.worst ?? null)),
     },
   ];
 }
