@@ -89,6 +89,26 @@ type ClassRow struct {
 	Saving *Saving `json:"saving"`
 }
 
+// Kinds is the table of waits by kind: GET api/sessions/{session}/kinds.
+type Kinds struct {
+	From  int64     `json:"from"`
+	To    int64     `json:"to"`
+	Total int       `json:"total"`
+	Kinds []KindRow `json:"kinds"`
+	Sum   KindRow   `json:"sum"`
+}
+
+// KindRow is all waits for things of a kind.
+type KindRow struct {
+	Wait    string   `json:"wait"`  // kind: lock, permit, pool, queue, ...; "unknown" if it has none; empty for the sum
+	State   string   `json:"state"` // under which other tables count it: blocked, waited, reenter, parked, joined, sleeping; empty for the sum
+	Objects int      `json:"objects"`
+	Names   int      `json:"names"` // different names of what the waits were for; those without a name count by class
+	Most    []string `json:"most"`  // of them, the most time first: at most 3
+	Stats   Stats    `json:"stats"`
+	Threads int      `json:"threads"`
+}
+
 // Callers is the table of methods that blocked or waited: GET api/sessions/{session}/callers.
 type Callers struct {
 	From    int64       `json:"from"`

@@ -125,7 +125,7 @@ type caller struct {
 func (q *query) callers() (any, *Problem) {
 	sel := q.selected()
 	word := q.choice("kind", kindWords()[kindBlocked:]...)
-	inClass := q.matches("class")
+	inClass, isFor := q.matches("class"), q.matches("wait")
 	q.paged(100, 200)
 	order := ordered[viewapi.CallerRow](q.params, "method")
 	if p := q.done(); p != nil {
@@ -135,7 +135,7 @@ func (q *query) callers() (any, *Problem) {
 	var wanted [numKinds]bool
 	wanted[slices.Index(kindWords(), word)] = true
 	q.waits(sel, wanted, func(_ kind, at place) *waits {
-		if !inClass(q.sn.Classes[at.class]) {
+		if !inClass(q.sn.Classes[at.class]) || !isFor(waitWord(at.wait)) {
 			return nil
 		}
 		return sites.of(at)
