@@ -42,6 +42,8 @@ type LockLanes struct {
 // LockLane shows the holders, the queue and the handoffs of a lock.
 type LockLane struct {
 	Row LockRow `json:"row"`
+	// Namesakes are all listed locks with this name and class, also those that per_name omits.
+	Namesakes Namesakes `json:"namesakes"`
 	// Holds are in the order of time. Neighbors shorter than a step are joined.
 	Holds []HoldRun `json:"holds"`
 	// Queue is the most threads blocked on it, from each step until the next.
@@ -50,6 +52,55 @@ type LockLane struct {
 	Handoffs []Handoff `json:"handoffs"`
 	Hidden   int       `json:"hidden"`
 	Convoys  []Convoy  `json:"convoys"` // the longest handoff runs, about 10
+}
+
+// Holders is the table of holders: GET api/sessions/{session}/holders.
+type Holders struct {
+	From    int64       `json:"from"`
+	To      int64       `json:"to"`
+	Total   int         `json:"total"`
+	Offset  int         `json:"offset"`
+	Holders []HolderRow `json:"holders"`
+	Sum     HolderRow   `json:"sum"`
+	// Partial: there are too many waits to say of all of them who waited for whom. The sums are exact nevertheless.
+	Partial bool `json:"partial"`
+}
+
+// What the holder of a row is.
+const (
+	HolderThread  = "thread"
+	HolderPool    = "pool"    // of threads
+	HolderOthers  = "others"  // further threads
+	HolderUnknown = "unknown" // the recording does not say who held the lock
+)
+
+// HolderRow is a lock, one of its holders, and what others waited for it meanwhile. Waits and Time of the rows of a lock add up to its contended
+// waits, to the nanosecond: of several holders at a time each has an equal part of the time, and the newest one has the waits that begin.
+type HolderRow struct {
+	Lock       string     `json:"lock"`        // name in the source: "OrderBook.lock"; else its class, or the pool: "HikariPool"; empty for the sum
+	Class      string     `json:"class"`       // of the lock; empty for a pool and the sum
+	Kind       string     `json:"kind"`        // lock, permit, pool
+	LockID     uint32     `json:"lock_id"`     // if there is only one object; else 0
+	Objects    int        `json:"objects"`     // of the name
+	What       string     `json:"what"`        // thread, pool, others, unknown; empty for the sum
+	Holder     string     `json:"holder"`      // name of the thread, or of the pool: "matcher-*"; else empty
+	ID         uint64     `json:"id"`          // of the thread; else 0
+	Threads    int        `json:"threads"`     // that held it
+	Method     string     `json:"method"`      // in which they were longest while others waited, or had taken the lock; empty: not known
+	Doing      string     `json:"doing"`       // what they did longest meanwhile: "asleep in Report.write"; empty: not known
+	DoingShare float64    `json:"doing_share"` // of Time: 0 to 1
+	Waits      int64      `json:"waits"`       // that began meanwhile
+	Time       int64      `json:"time"`        // that others waited meanwhile
+	Longest    int64      `json:"longest"`     // longest hold while others waited, within the range
+	Waiters    int        `json:"waiters"`     // threads that waited meanwhile
+	Who        []string   `json:"who"`         // their pools or names, those with the most threads first: at most 3
+	Wait       *Reference `json:"wait"`        // the longest of these waits, or null
+}
+
+// Namesakes are the locks of one name.
+type Namesakes struct {
+	Locks int   `json:"locks"`
+	Time  int64 `json:"time"` // that threads were blocked on them
 }
 
 // HoldRun is a hold, or several joined ones. Runs do not overlap: of a lock with several holders at once, a run is a time with the same number

@@ -40,7 +40,7 @@ func (v *View) export(w http.ResponseWriter, r *http.Request, sn *store.Snapshot
 	defer done()
 	values := r.URL.Query()
 	own := newParams(url.Values{"table": values["table"], "format": values["format"]})
-	table := own.choice("table", "threads", "classes", "callers", "kinds", "compare", "locks", "path", "requests", "log", "intervals")
+	table := own.choice("table", "threads", "classes", "callers", "kinds", "holders", "compare", "locks", "path", "requests", "log", "intervals")
 	format := own.choice("format", "csv", "json")
 	if p := own.done(); p != nil {
 		return p

@@ -91,6 +91,12 @@ type flames struct {
 	at      map[place]int32  // the lock of a stack that waits
 	waiters stackWaits
 	holders map[doing]*held
+
+	only func(store.LockIndex) bool // nil: all lock objects
+	// caused gets the waits for a lock that a piece of a hold caused, or nil for those that no known holder caused.
+	caused func(lock int32, p *flamePiece, sum viewapi.StateTime)
+	// meet gets each wait together with the pieces of holds that caused a part of it, or nil; a nil meet is not called.
+	meet func(lock int32, p *flamePiece, w *flameWait)
 }
 
 // doing is what holders of a lock did, and where.
@@ -120,6 +126,14 @@ func (h *held) add(count, time int64, thread int, when jvmthread.Time) {
 
 // flames adds up the contended waits of the range.
 func (q *query) flames(sel selection, inClass, isNamed func(string) bool) *flames {
+	f := q.flameLocks(sel, inClass, isNamed)
+	f.caused = f.add
+	f.divide(sel)
+	return f
+}
+
+// flameLocks finds the locks of the contended waits of the range.
+func (q *query) flameLocks(sel selection, inClass, isNamed func(string) bool) *flames {
 	f := &flames{q: q, index: map[lockKey]int32{}, at: map[place]int32{}, waiters: stackWaits{}, holders: map[doing]*held{}}
 	q.waits(sel, [numKinds]bool{kindBlocked: true}, func(_ kind, at place) *waits {
 		if !inClass(q.sn.Classes[at.class]) {
@@ -147,18 +161,27 @@ func (q *query) flames(sel selection, inClass, isNamed func(string) bool) *flame
 			most[lock], f.kinds[lock] = t.Time, kind
 		}
 	}
-	q.sn.Slices(q.from, q.to, maxFlameSlice, func(from, to jvmthread.Time) { f.split(sel, from, to) })
 	return f
 }
 
-// of returns the sums of what holders did.
-func (f *flames) of(d doing) *held {
+// divide divides the waits among the holders.
+func (f *flames) divide(sel selection) {
+	f.q.sn.Slices(f.q.from, f.q.to, maxFlameSlice, func(from, to jvmthread.Time) { f.split(sel, from, to) })
+}
+
+// add adds to the sums of what holders did.
+func (f *flames) add(lock int32, p *flamePiece, sum viewapi.StateTime) {
+	d, thread, when := doing{}, 0, jvmthread.Time(0)
+	if p != nil {
+		d, thread, when = p.doing, p.thread, p.from
+	}
+	d.lock = lock
 	h := f.holders[d]
 	if h == nil {
 		h = &held{}
 		f.holders[d] = h
 	}
-	return h
+	h.add(sum.Count, sum.Time, thread, when)
 }
 
 // sumOf returns a sum for package compare.

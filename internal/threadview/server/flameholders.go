@@ -14,7 +14,7 @@ import (
 )
 
 // divide divides the waits for a lock object.
-func (s *flameSplit) divide(l *flameWaits) {
+func (s *flameSplit) divideLock(l *flameWaits) {
 	slices.SortFunc(l.holds, func(a, b store.Hold) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), cmp.Compare(a.Thread, b.Thread))
 	})
@@ -33,11 +33,14 @@ func (s *flameSplit) divide(l *flameWaits) {
 	}
 	s.order(l)
 	s.sweep(l)
-	for i, c := range s.caused {
+	for i, c := range s.parts {
 		if c != (viewapi.StateTime{}) {
-			p := &s.pieces[i/len(l.names)]
-			p.doing.lock = l.names[i%len(l.names)]
-			s.of(p.doing).add(c.Count, c.Time, p.thread, p.from)
+			s.caused(l.names[i%len(l.names)], &s.pieces[i/len(l.names)], c)
+		}
+	}
+	for i, c := range s.unknown {
+		if c != (viewapi.StateTime{}) {
+			s.caused(l.names[i], nil, c)
 		}
 	}
 }
@@ -47,7 +50,7 @@ func (s *flameSplit) cutHold(h *store.Hold, start, end jvmthread.Time) {
 	piece := func(from, to jvmthread.Time, d doing) {
 		if from < to {
 			d.known = true
-			s.pieces = append(s.pieces, flamePiece{from: from, to: to, thread: h.Thread, doing: d})
+			s.pieces = append(s.pieces, flamePiece{from: from, to: to, thread: h.Thread, doing: d, hold: h})
 			s.cut++
 		}
 	}
@@ -101,9 +104,9 @@ func (s *flameSplit) order(l *flameWaits) {
 // sweep goes through the time and adds what each piece caused.
 func (s *flameSplit) sweep(l *flameWaits) {
 	l.waiting = make([]int64, len(l.names))
-	s.caused = slices.Grow(s.caused[:0], len(s.pieces)*len(l.names))[:len(s.pieces)*len(l.names)]
-	clear(s.caused)
-	s.open = s.open[:0]
+	s.parts = cleared(s.parts, len(s.pieces)*len(l.names))
+	s.unknown = cleared(s.unknown, len(l.names))
+	s.open, s.queue, s.alone = s.open[:0], s.queue[:0], false
 	last := l.first
 	for _, t := range s.turns {
 		if t.at > last {
@@ -112,31 +115,44 @@ func (s *flameSplit) sweep(l *flameWaits) {
 		}
 		switch t.what {
 		case waitEnds:
-			l.waiting[l.waits[t.n].name]--
+			w := &l.waits[t.n]
+			l.waiting[w.name]--
+			s.leave(l, w)
 		case pieceEnds:
 			s.open = slices.DeleteFunc(s.open, func(i int32) bool { return i == t.n })
 		case pieceBegins:
 			s.open = append(s.open, t.n)
+			s.meetAll(l, &s.pieces[t.n])
 		case waitBegins:
-			s.begin(l, &l.waits[t.n])
+			s.begin(l, t.n)
 		}
 	}
 }
 
-func (s *flameSplit) begin(l *flameWaits, w *flameWait) {
+func cleared(list []viewapi.StateTime, length int) []viewapi.StateTime {
+	list = slices.Grow(list[:0], length)[:length]
+	clear(list)
+	return list
+}
+
+func (s *flameSplit) begin(l *flameWaits, n int32) {
+	w := &l.waits[n]
 	if w.from < w.to {
 		l.waiting[w.name]++
+		s.enter(l, n)
 	}
 	if !w.began {
 		return
 	}
 	if len(s.open) == 0 {
-		s.of(doing{lock: l.names[w.name]}).Count++
+		s.unknown[w.name].Count++
+		s.meets(l, nil, w)
 		return
 	}
 	newest := s.open[len(s.open)-1]
 	s.by(l, newest, w.name).Count++
 	p := &s.pieces[newest]
+	s.meets(l, p, w)
 	if d := &p.doing; w.owner.stack != 0 && w.owner.peer == p.thread && (d.stack == 0 || d.taken) {
 		d.stack, d.taken = w.owner.stack, false
 	}
@@ -144,13 +160,16 @@ func (s *flameSplit) begin(l *flameWaits, w *flameWait) {
 
 // pass divides the time that threads waited for some nanoseconds.
 func (s *flameSplit) pass(l *flameWaits, length int64) {
+	if len(s.open) == 0 {
+		s.meetAll(l, nil)
+	}
 	for name, n := range l.waiting {
 		waited := n * length
 		if waited == 0 {
 			continue
 		}
 		if len(s.open) == 0 {
-			s.of(doing{lock: l.names[name]}).Time += waited
+			s.unknown[name].Time += waited
 			continue
 		}
 		each, rest := waited/int64(len(s.open)), waited%int64(len(s.open))
@@ -166,5 +185,5 @@ func (s *flameSplit) pass(l *flameWaits, length int64) {
 
 // by returns what a piece caused to waits of a name.
 func (s *flameSplit) by(l *flameWaits, piece, name int32) *viewapi.StateTime {
-	return &s.caused[int(piece)*len(l.names)+int(name)]
+	return &s.parts[int(piece)*len(l.names)+int(name)]
 }

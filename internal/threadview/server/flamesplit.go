@@ -29,7 +29,7 @@ func (f *flames) split(sel selection, from, to jvmthread.Time) {
 		return true
 	})
 	for _, l := range s.locks {
-		s.divide(l)
+		s.divideLock(l)
 	}
 }
 
@@ -41,10 +41,13 @@ type flameSplit struct {
 	locks    map[store.LockIndex]*flameWaits
 	seen     map[int][]ownerStack
 	pieces   []flamePiece
-	caused   []viewapi.StateTime // by piece and name
+	parts    []viewapi.StateTime // that pieces caused, by piece and name
+	unknown  []viewapi.StateTime // that no known holder caused, by name
 	cut      int                 // pieces of all locks
 	turns    []flameTurn
 	open     []int32 // pieces at a time, the newest last
+	queue    []int32 // waits at a time, in no order; only for meet
+	alone    bool    // all of them have met the unknown holder
 }
 
 // flameWaits is the waits for a lock object.
@@ -61,6 +64,11 @@ type flameWait struct {
 	name     int32 // index
 	began    bool
 	owner    ownerStack // of the lock when the wait began
+	lock     store.LockIndex
+	thread   int32
+	place    int32 // in the queue
+	seq      jvmthread.Seq
+	length   jvmthread.Time // of the whole wait
 }
 
 // ownerStack is where the owner of a lock was when a thread began to wait for it.
@@ -75,6 +83,9 @@ type flamePiece struct {
 	from, to jvmthread.Time
 	thread   int
 	doing    doing
+	hold     *store.Hold
+	row      *holderSums // of the last wait that it met; nil: none yet
+	rowLock  int32
 }
 
 // flameTurn is where a wait or a piece begins or ends.
@@ -113,6 +124,9 @@ func (s *flameSplit) wait(c *store.Cursor) {
 		return
 	}
 	lock := c.Lock()
+	if s.only != nil && !s.only(lock) {
+		return
+	}
 	name, ok := s.at[place{s.q.sn.Locks[lock].Class, c.Stack(), c.Wait()}]
 	if !ok {
 		return
@@ -133,6 +147,10 @@ func (s *flameSplit) wait(c *store.Cursor) {
 		if i < len(list) && list[i].at < max(c.End, c.Start+1) {
 			w.owner = list[i]
 		}
+	}
+	if s.meet != nil {
+		iv := c.Interval()
+		w.lock, w.thread, w.seq, w.length = lock, int32(iv.Thread), iv.Seq, c.Waited()
 	}
 	l.waits = append(l.waits, w)
 }

@@ -23,10 +23,10 @@ import (
 
 // Every query gets a small JSON response; errors contain a message.
 func FuzzQuery(f *testing.F) {
-	for _, what := range []string{"threads", "answer", "lanes", "minimap", "interactions", "interval", "stack", "classes", "callers", "compare", "flame", "path", "locks", "locklanes", "log", "search", "span", "waiting", "why", "incidents"} {
+	for _, what := range []string{"threads", "answer", "lanes", "minimap", "interactions", "interval", "stack", "classes", "callers", "compare", "kinds", "holders", "flame", "path", "locks", "locklanes", "log", "search", "span", "waiting", "why", "incidents", "requests"} {
 		for _, query := range []string{
 			"", "from=100&to=90", "limit=1", "from=-1&to=9007199254740992&width=4000", "threads=1,2-5&name=w.*&sort=blocked.time&order=asc", "thread=2&at=500",
-			"width=0", "limit=99999999", "q=m&what=wait,notify&cursor=100%2B3", "cursor=x", "locks=1-3&class=com.acme.Account", "kind=waited&sort=stats.max",
+			"width=0", "limit=99999999", "by=pool&holder=1-3&lock=Account", "wait=lock&contended=true&per_name=2&keep=3", "q=m&what=wait,notify&cursor=100%2B3", "cursor=x", "locks=1-3&class=com.acme.Account", "kind=waited&sort=stats.max",
 			"sort=states.99.time", "sort=blocked", "hide=idle&state=blocked,waiting", "id=1", "from=500&to=500", "offset=7&limit=1", "mode=unbounded&thread=77",
 			"threads=&name=%28", "savings=true&group=main&pool=worker-%2A", "width=3&from=1&to=2", "at=700&idle=true&sort=holder.name", "before_from=0&from=300&limit=3&name=OrderBook",
 			"kind=lost_notify,deadlock&lock=book&thread=w&threads=1-3&sort=from", "request=0123456789abcdef0123456789abcdef", "request=%C3%A9&offset=3",

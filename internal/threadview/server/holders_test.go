@@ -155,3 +155,35 @@ func TestLocksHaveNamesAndKinds(t *testing.T) {
 	require.Equal(t, 2, contended.Total)
 	assert.Equal(t, []string{"OrderBook.lock", "HikariPool"}, []string{contended.Locks[0].Name, contended.Locks[1].Name})
 }
+
+// Lanes of locks: only those that threads wait for, a few of each name, and the one that is selected.
+func TestLanesOfLocksOfOneName(t *testing.T) {
+	f := newFixture(t, 3, 16, 12, 4000, time.Second)
+	all := ask[viewapi.LockLanes](f, "/locklanes?limit=50")
+	contended := ask[viewapi.LockLanes](f, "/locklanes?limit=50&contended=true")
+	require.Less(t, contended.Total, all.Total)
+	times, locks := map[string]int64{}, map[string]int{}
+	var last uint32
+	for i, lane := range contended.Lanes {
+		assert.NotZero(t, lane.Row.Blocked)
+		name := lane.Row.Lock.Class + " " + lane.Row.Name
+		times[name], locks[name] = times[name]+lane.Row.Blocked.Time, locks[name]+1
+		if last = lane.Row.Lock.ID; i > 0 {
+			assert.GreaterOrEqual(t, contended.Lanes[i-1].Row.Blocked.Time, lane.Row.Blocked.Time)
+		}
+	}
+	few := ask[viewapi.LockLanes](f, fmt.Sprintf("/locklanes?limit=50&contended=true&per_name=1&keep=%d", last))
+	require.Less(t, few.Total, contended.Total)
+	seen := map[string]bool{}
+	before, kept := int64(1<<62), false
+	for _, lane := range few.Lanes {
+		name := lane.Row.Lock.Class + " " + lane.Row.Name
+		assert.Equal(t, viewapi.Namesakes{Locks: locks[name], Time: times[name]}, lane.Namesakes)
+		assert.LessOrEqual(t, lane.Namesakes.Time, before)
+		before, kept = lane.Namesakes.Time, kept || lane.Row.Lock.ID == last
+		assert.True(t, !seen[name] || lane.Row.Lock.ID == last, "one of each name")
+		seen[name] = true
+	}
+	assert.Len(t, seen, len(locks))
+	assert.True(t, kept)
+}

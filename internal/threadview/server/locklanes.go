@@ -23,14 +23,34 @@ const (
 func (q *query) lockLanes() (any, *Problem) {
 	sel, wanted := q.selected(), q.lockFilter()
 	width := q.number("width", 1000, 1, 4000)
+	contended := q.choice("contended", "false", "true") == "true"
+	perName, keep := q.number("per_name", 0, 1, 50), q.number("keep", 0, 0, 1<<32)
 	q.paged(20, 50)
 	if p := q.done(); p != nil {
 		return nil, p
 	}
 	rows := q.lockRows(sel, wanted)
+	kept := func(r *viewapi.LockRow) bool { return int64(r.Lock.ID) == keep }
+	if contended {
+		rows = slices.DeleteFunc(rows, func(r viewapi.LockRow) bool { return r.Blocked == (viewapi.StateTime{}) && !kept(&r) })
+	}
+	names := lockNames(rows)
 	slices.SortStableFunc(rows, func(a, b viewapi.LockRow) int {
-		return cmp.Or(cmp.Compare(b.Blocked.Time, a.Blocked.Time), cmp.Compare(b.Parked.Time, a.Parked.Time))
+		together := 0
+		if perName > 0 {
+			x, y := nameOfLock(&a), nameOfLock(&b)
+			together = cmp.Or(cmp.Compare(names[y].Time, names[x].Time), cmp.Compare(x.name, y.name), cmp.Compare(x.class, y.class))
+		}
+		return cmp.Or(together, cmp.Compare(b.Blocked.Time, a.Blocked.Time), cmp.Compare(b.Parked.Time, a.Parked.Time))
 	})
+	if perName > 0 {
+		shown := map[lockKey]int64{}
+		rows = slices.DeleteFunc(rows, func(r viewapi.LockRow) bool {
+			k := nameOfLock(&r)
+			shown[k]++
+			return shown[k] > perName && !kept(&r)
+		})
+	}
 	out := viewapi.LockLanes{From: q.rel(q.from), To: q.rel(q.to), Total: len(rows), Lanes: []viewapi.LockLane{}}
 	out.Step = max(1, (int64(q.to-q.from)+width-1)/width)
 	rows = piece(rows, q.page)
@@ -42,7 +62,8 @@ func (q *query) lockLanes() (any, *Problem) {
 		room := 0
 		for i := range rows {
 			lane := q.lockLane(&lists[i], rows[i], out.Step, max(1, maxHandoffs/len(rows)), max(3, maxConvoys/len(rows)), seen)
-			room += 300 + 110*len(lane.Holds) + 24*len(lane.Queue) + 70*len(lane.Handoffs) + 150*len(lane.Convoys)
+			lane.Namesakes = *names[nameOfLock(&rows[i])]
+			room += 340 + 110*len(lane.Holds) + 24*len(lane.Queue) + 70*len(lane.Handoffs) + 150*len(lane.Convoys)
 			out.Lanes = append(out.Lanes, lane)
 		}
 		out.Threads = q.refs(seen)
@@ -51,6 +72,28 @@ func (q *query) lockLanes() (any, *Problem) {
 		}
 		out.Step *= int64(max(2, room/maxAnswer))
 	}
+}
+
+// nameOfLock is what users see as the same lock. A pool is one, whatever the classes it uses to wait.
+func nameOfLock(r *viewapi.LockRow) lockKey {
+	if r.Kind == jvmthread.WaitPool.String() && r.Name != "" {
+		return lockKey{name: r.Name}
+	}
+	return lockKey{r.Lock.Class, r.Name}
+}
+
+// lockNames adds up the locks by name.
+func lockNames(rows []viewapi.LockRow) map[lockKey]*viewapi.Namesakes {
+	names := map[lockKey]*viewapi.Namesakes{}
+	for i := range rows {
+		k := nameOfLock(&rows[i])
+		if names[k] == nil {
+			names[k] = &viewapi.Namesakes{}
+		}
+		names[k].Locks++
+		names[k].Time += rows[i].Blocked.Time
+	}
+	return names
 }
 
 // lockLists is what happened to one lock over the range.

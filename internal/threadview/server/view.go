@@ -112,6 +112,7 @@ func answers() map[string]answer {
 		"classes":      {make: (*query).classes, heavy: "savings", rows: "Classes"},
 		"callers":      {make: (*query).callers, rows: "Callers"},
 		"compare":      {make: (*query).compare, heavy: always, rows: "Changes"},
+		"holders":      {make: (*query).holderTable, heavy: always, rows: "Holders"},
 		"kinds":        {make: (*query).waitKinds, rows: "Kinds"},
 		"flame":        {make: (*query).flame, heavy: always},
 		"path":         {make: (*query).path, heavy: always, rows: "Segments"},

@@ -327,11 +327,48 @@ export interface LockLanes {
 
 export interface LockLane {
   row: LockRow;
+  namesakes: Namesakes;
   holds: HoldRun[];
   queue: QueueStep[];
   handoffs: Handoff[];
   hidden: number;
   convoys: Convoy[];
+}
+
+export interface Holders {
+  from: number;
+  to: number;
+  total: number;
+  offset: number;
+  holders: HolderRow[];
+  sum: HolderRow;
+  partial: boolean;
+}
+
+export interface HolderRow {
+  lock: string;
+  class: string;
+  kind: string;
+  lock_id: number;
+  objects: number;
+  what: string;
+  holder: string;
+  id: number;
+  threads: number;
+  method: string;
+  doing: string;
+  doing_share: number;
+  waits: number;
+  time: number;
+  longest: number;
+  waiters: number;
+  who: string[];
+  wait: Reference | null;
+}
+
+export interface Namesakes {
+  locks: number;
+  time: number;
 }
 
 export interface HoldRun {
@@ -669,6 +706,24 @@ export interface ClassRow {
   monitors: number;
   threads: number;
   saving: Saving | null;
+}
+
+export interface Kinds {
+  from: number;
+  to: number;
+  total: number;
+  kinds: KindRow[];
+  sum: KindRow;
+}
+
+export interface KindRow {
+  wait: string;
+  state: string;
+  objects: number;
+  names: number;
+  most: string[];
+  stats: Stats;
+  threads: number;
 }
 
 export interface Callers {
