@@ -22,6 +22,7 @@ import (
 	"github.com/weft-otel/weft/exporter/threadviewexporter/internal/metadata"
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/extension/threadengineextension"
+	"github.com/weft-otel/weft/internal/entrance"
 	"github.com/weft-otel/weft/internal/printable/logs"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadview"
@@ -101,6 +102,7 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 func (e *threadView) page(host component.Host, analyzer *sessions.Analyzer) (server.Config, error) {
 	page := server.Config{
 		Version: e.set.BuildInfo.Version, Prefix: e.cfg.PathPrefix, Hosts: e.hosts(), TraceURL: e.cfg.Trace.URL, TraceWindow: e.cfg.Trace.Window,
+		Entrance: entrance.Process,
 	}
 	if e.cfg.sessions().Shared() {
 		page.TraceWindow = analyzer.Options.Window

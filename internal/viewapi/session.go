@@ -11,14 +11,33 @@ package viewapi
 
 // Info describes the server: GET api/info.
 type Info struct {
-	Version      string   `json:"version"`
-	States       []string `json:"states"`       // names of states; a state elsewhere is an index into this list. The last one, idle, is only what lanes show
-	Interactions []string `json:"interactions"` // names of the kinds of interactions; a kind elsewhere is an index into this list
-	Control      bool     `json:"control"`      // the control endpoints exist: pause, resume, options
-	TraceURL     string   `json:"trace_url"`    // template with {trace_id} and {span_id}; empty: no links to traces
-	MaxBytes     int64    `json:"max_bytes"`    // of the store
-	Bytes        int64    `json:"bytes"`        // in the store now
-	Notice       string   `json:"notice"`       // why there are no sessions, if the configuration is the reason
+	Version      string    `json:"version"`
+	States       []string  `json:"states"`       // names of states; a state elsewhere is an index into this list. The last one, idle, is only what lanes show
+	Interactions []string  `json:"interactions"` // names of the kinds of interactions; a kind elsewhere is an index into this list
+	Control      bool      `json:"control"`      // the control endpoints exist: pause, resume, options
+	TraceURL     string    `json:"trace_url"`    // template with {trace_id} and {span_id}; empty: no links to traces
+	MaxBytes     int64     `json:"max_bytes"`    // of the store
+	Bytes        int64     `json:"bytes"`        // in the store now
+	Notice       string    `json:"notice"`       // why there are no sessions, if the configuration is the reason
+	Doors        []Door    `json:"doors"`        // where agents connect to this process; empty if sessions come from elsewhere
+	Refused      []Refused `json:"refused"`      // the agents and other programs that did not get in, the newest first, at most 20
+}
+
+// Door is where agents connect.
+type Door struct {
+	Endpoint string `json:"endpoint"` // the agent's option, such as tls://collector:4327
+	Auth     bool   `json:"auth"`     // agents need credentials
+}
+
+// Refused is an agent, or another program, whose connection the receiver refused.
+type Refused struct {
+	At      int64  `json:"at"`      // the last time, in milliseconds since the Unix epoch
+	Remote  string `json:"remote"`  // address
+	Service string `json:"service"` // empty: it did not say
+	PID     uint32 `json:"pid"`     // 0: it did not say
+	Reason  string `json:"reason"`
+	Remedy  string `json:"remedy"`
+	Times   int    `json:"times"` // how often
 }
 
 // Sessions is GET api/sessions: live ones first, the newest first, then the others, the last to end first.

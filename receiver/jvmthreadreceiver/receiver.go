@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/collector/receiver"
 
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
+	"github.com/weft-otel/weft/internal/entrance"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/file"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/stream"
@@ -46,7 +47,7 @@ func newThreadReceiver(set receiver.Settings, cfg *Config, next consumer.Traces)
 
 // Start opens the listener and begins to read files.
 func (r *threadReceiver) Start(ctx context.Context, host component.Host) error {
-	server := stream.Settings{Config: &r.cfg.Protocols.Stream, Out: r.out, AgentOptions: r.cfg.AgentOptions}
+	server := stream.Settings{Config: &r.cfg.Protocols.Stream, Out: r.out, AgentOptions: r.cfg.AgentOptions, Entrance: entrance.Process}
 	if r.cfg.RemoteControl {
 		var err error
 		if server.Agents, err = agentcontrolextension.Find(host, r.cfg.AgentControl); err != nil {

@@ -20,6 +20,7 @@ import (
 	"os/signal"
 	"time"
 
+	"github.com/weft-otel/weft/internal/entrance"
 	"github.com/weft-otel/weft/internal/threadview/server"
 	"github.com/weft-otel/weft/internal/threadview/store"
 )
@@ -41,6 +42,7 @@ func run() error {
 	rounds := flag.Int("rounds", 40, "tasks of each worker of the service")
 	stacks := flag.Int("stacks", 0, "add a session that waits at this many stacks")
 	maxBytes := flag.Int64("max-bytes", store.DefaultMaxBytes, "size limit of the store")
+	empty := flag.Bool("empty", false, "serve no sessions, but refused agents, until a request to /begin adds one")
 	withLive := flag.Bool("live", true, "add a session that continues")
 	more := flag.Int("more", 0, "add this many finished sessions")
 	pathIntervals := flag.Int("path-intervals", 0, "maximum number of intervals for a critical path (0 for the default)")
@@ -54,8 +56,10 @@ func run() error {
 	if _, err := os.Stat(*folder); err == nil {
 		page = os.DirFS(*folder)
 	}
+	board := new(entrance.Board)
 	view := server.New(store, server.Config{
-		Version: "dev", Prefix: *prefix, Page: page, TraceURL: *traceURL, TraceWindow: 10 * time.Second,
+		Entrance: board,
+		Version:  "dev", Prefix: *prefix, Page: page, TraceURL: *traceURL, TraceWindow: 10 * time.Second,
 		PathIntervals: *pathIntervals,
 	})
 	listener, err := net.Listen("tcp", *address)
@@ -63,15 +67,19 @@ func run() error {
 		return err
 	}
 	server := &http.Server{Handler: view.Handler(), ReadHeaderTimeout: 5 * time.Second}
-
-	finished(store, 1, "finished")
-	deadlocked(store)
-	locks(store)
-	requests(store)
+	if *empty {
+		refused(board)
+		server.Handler = beginning(view.Handler(), func() { finished(store, 1, "finished") })
+	} else {
+		finished(store, 1, "finished")
+		deadlocked(store)
+		locks(store)
+		requests(store)
+	}
 	for i := range *more {
 		short(store, i)
 	}
-	if *withLive {
+	if *withLive && !*empty {
 		go live(ctx, store)
 	}
 	if *intervals > 0 {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/internal/budget"
+	"github.com/weft-otel/weft/internal/entrance"
 	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
 )
@@ -36,6 +37,8 @@ type Config struct {
 	TraceWindow time.Duration
 	// Notice returns why there are no sessions, or ""; may be nil.
 	Notice func() string
+	// Entrance has where agents connect and who was refused; nil: nothing is known of that.
+	Entrance *entrance.Board
 	// Hosts are names of the server, in addition to addresses and localhost.
 	Hosts []string
 	// Agents are the agents that the page can pause, resume and reconfigure; nil disables that.
@@ -177,10 +180,29 @@ func (v *View) Handler() http.Handler {
 
 func (v *View) info() viewapi.Info {
 	s := v.store.Stats()
+	doors, refused := v.entrance()
 	return viewapi.Info{
 		Version: v.cfg.Version, States: stateNames(), Interactions: kindNames(), Control: v.cfg.Agents != nil, TraceURL: v.cfg.TraceURL,
 		MaxBytes: s.MaxBytes, Bytes: s.Bytes, Notice: v.notice(),
+		Doors: doors, Refused: refused,
 	}
+}
+
+// entrance returns where agents connect, and those that did not get in.
+func (v *View) entrance() (doors []viewapi.Door, refused []viewapi.Refused) {
+	doors, refused = []viewapi.Door{}, []viewapi.Refused{}
+	if v.cfg.Entrance == nil {
+		return doors, refused
+	}
+	for _, d := range v.cfg.Entrance.Doors() {
+		doors = append(doors, viewapi.Door{Endpoint: d.Address, Auth: d.Auth})
+	}
+	for _, r := range v.cfg.Entrance.Refusals() {
+		refused = append(refused, viewapi.Refused{
+			At: r.At.UnixMilli(), Remote: r.Remote, Service: r.Service, PID: r.PID, Reason: r.Reason, Remedy: r.Remedy, Times: r.Times,
+		})
+	}
+	return doors, refused
 }
 
 func (v *View) notice() string {

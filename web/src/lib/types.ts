@@ -548,6 +548,23 @@ export interface Info {
   max_bytes: number;
   bytes: number;
   notice: string;
+  doors: Door[];
+  refused: Refused[];
+}
+
+export interface Door {
+  endpoint: string;
+  auth: boolean;
+}
+
+export interface Refused {
+  at: number;
+  remote: string;
+  service: string;
+  pid: number;
+  reason: string;
+  remedy: string;
+  times: number;
 }
 
 export interface Sessions {

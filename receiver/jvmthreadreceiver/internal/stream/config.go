@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/collector/extension/extensionauth"
 
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
+	"github.com/weft-otel/weft/internal/entrance"
 	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
 )
@@ -65,6 +66,7 @@ type Settings struct {
 	AgentOptions map[string]string              // sent to each agent that connects
 	Agents       agentcontrolextension.Registry // nil disables remote control
 	Auth         extensionauth.Server           // nil: no credentials are checked
+	Entrance     *entrance.Board                // where refusals are reported; nil: nowhere
 
 	haste time.Duration // tests replace writeTimeout and frameTime by it, unless it is 0
 }

@@ -36,6 +36,8 @@ type connection struct {
 	late       string       // what is wrong if the deadline before that has passed
 	frameSince atomic.Int64 // when the frame began that is being received, in ns; 0: none, or it is small
 	flying     int          // bytes of the batch on its way to the next component
+	service    string       // of its hello
+	pid        uint32       // of its hello
 
 	// Set by door.
 	peer        *peer
@@ -106,6 +108,7 @@ func (c *connection) greet() (*session, error) {
 	if err := frame.Hello(&hello); err != nil {
 		return nil, err
 	}
+	c.introduce(&hello)
 	if n := len(hello.Attributes); n > maxAttributes {
 		return nil, invalid(frame, fmt.Sprintf("%d attributes, want at most %d", n, maxAttributes))
 	}
@@ -233,6 +236,7 @@ func (c *connection) part(session string, why error) {
 	case errors.Is(why, errCrowded), c.isStopped() && errors.Is(context.Cause(c.ctx), errCrowded):
 		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
 		log.Warn("Closed a connection: too many have not sent their hello", zap.Int("max_half_open", cfg.MaxHalfOpen), zap.String("peer", c.peer.name))
+		c.turnedAway(errCrowded.Error(), remedyCrowded)
 	case c.isStopped() && errors.Is(context.Cause(c.ctx), errSlowFrame):
 		log.Warn("Closed a connection", zap.Error(errSlowFrame), zap.String("peer", c.peer.name))
 	case c.isStopped():
@@ -240,27 +244,33 @@ func (c *connection) part(session string, why error) {
 	case errors.As(why, &bad):
 		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
 		log.Warn("Closed a connection that violates the stream protocol", zap.Error(why), zap.Int64("bytes", c.reader.Offset()))
+		c.turnedAway(why.Error(), remedyOf(wire.RefuseBadFrame))
 		c.refuse(wire.RefuseBadFrame, why.Error())
 		c.drain()
 	case errors.As(why, &refused):
 		log.Warn("Refused a connection", zap.String("reason", refused.message))
+		c.turnedAway(refused.message, remedyOf(refused.code))
 		c.refuse(refused.code, refused.message)
 		c.drain()
 	case errors.As(why, &denied):
 		outlet.Count(telemetry.ReceiverJvmThreadConnectionsRefused, 1)
 		log.Warn("Refused an agent that protocols::stream::auth does not accept", zap.String("reason", denied.why))
+		c.turnedAway(denied.Error(), remedyCredentials)
 		c.refuse(wire.RefuseUnauthorized, denied.Error())
 		c.drain()
 	case session == "" && errors.Is(why, os.ErrDeadlineExceeded):
 		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
 		log.Warn("Closed a connection: its hello did not arrive in time", zap.String("reason", c.late), zap.Int64("bytes", c.reader.Offset()))
+		c.turnedAway(c.late, remedyOf(wire.RefuseBadFrame))
 		c.refuse(wire.RefuseBadFrame, c.late)
 	case errors.As(why, &plain):
 		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
 		log.Warn("Closed a connection without TLS, which protocols::stream::tls requires", zap.Error(why))
+		c.turnedAway("connected without TLS, which this receiver requires", remedyPlain)
 	case errors.As(why, &handshake) && !isGone(why):
 		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
 		log.Warn("Closed a connection whose TLS handshake failed", zap.Error(why))
+		c.turnedAway(why.Error(), remedyHandshake)
 	case session == "":
 		log.Debug("Connection closed before its hello", zap.Error(why)) // such as a port probe
 	default:

@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.uber.org/zap"
 
+	"github.com/weft-otel/weft/internal/entrance"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
 )
 
@@ -33,6 +34,9 @@ type Server struct {
 }
 
 func newServer(settings Settings) *Server {
+	if settings.Entrance == nil {
+		settings.Entrance = new(entrance.Board)
+	}
 	return &Server{sessions: newSessions(settings)}
 }
 
@@ -93,6 +97,7 @@ func (s *Server) Serve(ctx context.Context) {
 	if err != nil {
 		s.sessions.Out.Log.Warn("The metric receiver_jvm_thread_held is missing", zap.Error(err))
 	}
+	defer s.sessions.Entrance.Open(s.describe())()
 	stop := context.AfterFunc(ctx, func() { _ = s.listener.Close() }) // nothing is buffered
 	defer stop()
 	s.accept(ctx)
