@@ -20,7 +20,8 @@ type HintText struct {
 // HintText returns a potential deadlock in words.
 func (e *Emitter) HintText(h *deadlock.Hint) HintText {
 	e.threads.Clear() // threads may have new names
-	return HintText{e.hint(h), e.simpleName(h.First.Class), e.simpleName(h.Second.Class), e.threadName(h.Holder), e.threadName(h.Other)}
+	first, second := e.hintNames(h)
+	return HintText{e.hint(h), first, second, e.threadName(h.Holder), e.threadName(h.Other)}
 }
 
 // LostText is a notify that no thread heard, in words.
@@ -83,6 +84,6 @@ func (e *Emitter) lostWait(f *lostnotify.Found, i int) string {
 // in says in which method of the application a thread was, if that is known.
 func (e *Emitter) in(stack jvmthread.StackID) {
 	if at := e.waits.Site(stack).Function; at != "" {
-		e.say(" in ", at)
+		e.say(" in ", wording.SimpleFunction(at))
 	}
 }

@@ -255,9 +255,19 @@ func (e *Emitter) cycle(f *deadlock.Found) string {
 
 // hint says which threads took two locks in which order.
 func (e *Emitter) hint(h *deadlock.Hint) string {
-	first, second := e.simpleName(h.First.Class), e.simpleName(h.Second.Class)
+	first, second := e.hintNames(h)
 	return fmt.Sprintf("%s held %s and wanted %s; %s held %s and wanted %s, %v later: a potential deadlock",
 		e.threadName(h.Holder), first, second, e.threadName(h.Other), second, first, h.At.Sub(h.Before))
+}
+
+// hintNames returns the names of two locks that are taken in both orders, with their hashes if they have one class.
+func (e *Emitter) hintNames(h *deadlock.Hint) (first, second string) {
+	first, second = e.simpleName(h.First.Class), e.simpleName(h.Second.Class)
+	if first == second {
+		first += "@" + strconv.FormatUint(uint64(h.First.Hash), 16)
+		second += "@" + strconv.FormatUint(uint64(h.Second.Hash), 16)
+	}
+	return first, second
 }
 
 func (e *Emitter) simpleName(class jvmthread.ClassID) string {

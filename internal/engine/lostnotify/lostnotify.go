@@ -177,7 +177,8 @@ func (f *Finder) wait(ev *jvmthread.Event) {
 		f.heard(ev.Lock) // it may have begun before the notify, which then was not lost
 	}
 	m := f.monitor(ev.Lock)
-	w.counts = m.lost != nil && ev.Kind == jvmthread.KindWait && (f.idle == nil || !f.idle(ev.Lock, ev.Stack))
+	// A thread that notifies others and then waits itself knows about its own notify.
+	w.counts = m.lost != nil && m.lost.By != ev.Thread && ev.Kind == jvmthread.KindWait && (f.idle == nil || !f.idle(ev.Lock, ev.Stack))
 	m.waiters = append(m.waiters, w)
 	f.waiting[ev.Thread] = ev.Lock
 }

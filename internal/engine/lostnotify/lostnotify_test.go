@@ -45,6 +45,7 @@ func TestFound(t *testing.T) {
 		{"a wait that was not seen to begin", "5 P notify lock=Q\n6 D waited lock=Q\n10 C wait lock=Q\n510 C waited lock=Q timedOut", ""},
 		{"a wait found by a snapshot", "5 P notify lock=Q\n6 D wait lock=Q snapshot\n10 C wait lock=Q\n510 C waited lock=Q timedOut", ""},
 		{"events were lost", "5 P notify lock=Q\n6 D gap arg=3\n10 C wait lock=Q\n510 C waited lock=Q timedOut", ""},
+		{"the thread itself waits", "5 C notify lock=Q\n10 C wait lock=Q\n510 C waited lock=Q timedOut", ""},
 		{"it waits for a task", "5 P notify lock=Q\n10 C wait lock=Q stack=7\n510 C waited lock=Q timedOut", ""},
 		{"a join", "5 P notify lock=Q\n10 C joinStart lock=Q target=P\n510 C waited lock=Q timedOut", ""},
 		{"its notify came at the timeout", gone + "510 P notify lock=Q\n510 C waited lock=Q timedOut", ""},

@@ -44,6 +44,9 @@ type Keeper struct {
 	notifies *lostnotify.Finder
 	pairs    map[classes]bool
 	calls    map[call]jvmthread.Time
+	pending  []pending // at most as many as pairs
+
+	deadlocked map[jvmthread.ThreadID]jvmthread.Cycle
 }
 
 // New returns a Keeper for a session of a store, with the symbols and the classifier of waits of the engine that cuts its windows.
@@ -53,7 +56,8 @@ func New(id jvmthread.SessionID, session *store.Session, sym *symbols.Table, cla
 	}
 	return &Keeper{
 		notifies: lostnotify.New(idle), pairs: make(map[classes]bool), calls: make(map[call]jvmthread.Time),
-		session: session, symbols: sym, waits: classifier, emitter: threadpdata.NewEmitter(id, sym, classifier),
+		deadlocked: make(map[jvmthread.ThreadID]jvmthread.Cycle),
+		session:    session, symbols: sym, waits: classifier, emitter: threadpdata.NewEmitter(id, sym, classifier),
 		finder: sessions.NewIncidents(incident.Options{MinTime: minTime, MaxPerWindow: maxPerWindow}),
 	}
 }
@@ -66,6 +70,7 @@ func (k *Keeper) Window(w *window.Window) {
 	for i := range w.Hints {
 		k.hint(&w.Hints[i], w)
 	}
+	k.settle(w)
 	found := k.notifies.Take
 	if w.Cut == window.CutEnd || w.Cut == window.CutLost {
 		found = k.notifies.End

@@ -120,6 +120,17 @@ func TestPotentialDeadlock(t *testing.T) {
 	assert.Equal(t, "B held Till and wanted Book", inc.Holds[1].Text)
 	assert.Equal(t, []string{"com.acme.Till.pay(Till.java:9)"}, inc.Holds[1].Frames)
 
+	// The same threads are deadlocked: then it is no longer a potential one.
+	list, _, _ = kept(t, `
+10 A contendedEnter lock=Till owner=B
+20 B contendedEnter lock=Book owner=A
+30 C contendedEnter lock=Book owner=A
+5000000000 C yield
+`, window.CutEnd)
+	require.NotEmpty(t, list)
+	for _, inc := range list {
+		assert.Equal(t, store.KindDeadlock, inc.Kind, inc.Text)
+	}
 	one, _, _ := strings.Cut(orders, "50 X")
 	list, _, _ = kept(t, one, window.CutEnd)
 	assert.Empty(t, list, "one order is none")
@@ -134,7 +145,7 @@ func TestLostNotify(t *testing.T) {
 1012000000 B wait lock=Book stack=2
 `
 	stacks := []string{"at java.lang.Object.notify(Native Method)\nat com.acme.Shop.put(Shop.java:9)", "at java.lang.Object.wait(Native Method)\nat com.acme.Shop.take(Shop.java:5)"}
-	const called = "A called notify on Book in com.acme.Shop.put while no thread waited; B began to wait 12 ms later in com.acme.Shop.take"
+	const called = "A called notify on Book in Shop.put while no thread waited; B began to wait 12 ms later in Shop.take"
 	list, h, _ := kept(t, events+"6012000000 B waited lock=Book timedOut", window.CutShutdown, stacks...)
 	require.Len(t, list, 1)
 	inc := list[0]

@@ -3,7 +3,20 @@
 
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {bytes, count, duration, ends, exact, instant, percent, shortClass, shortened, shortMethod} from "./format";
+import {
+  bytes,
+  count,
+  duration,
+  ends,
+  exact,
+  instant,
+  marked,
+  percent,
+  shortClass,
+  shortened,
+  shortMethod,
+  timeOfDay,
+} from "./format";
 
 test("durations are short and use a suitable unit", () => {
   const cases: [number, string][] = [
@@ -68,4 +81,26 @@ test("long names are cut before their end", () => {
     "main",
   );
   assert.deepEqual(ends("http-nio-127.0.0.1-8080-exec-12"), ["http-nio-127.0.0.1-8080", "-exec-12"]);
+});
+
+test("names are marked in a sentence as whole words, once each", () => {
+  const text = "A held BookA for 1 s, asleep in a.B.c; A and B waited for BookA";
+  assert.deepEqual(marked(text, ["A", "BookA", "B", ""]), [
+    ["A", true],
+    [" held ", false],
+    ["BookA", true],
+    [" for 1 s, asleep in a.", false],
+    ["B", true],
+    [".c; A and B waited for BookA", false],
+  ]);
+  assert.deepEqual(marked("no name", ["x", "am"]), [["no name", false]]);
+  assert.deepEqual(marked("", ["x"]), []);
+});
+
+test("times of day are those of the session", () => {
+  const origin = "1795447000000000789";
+  const at = new Date(1_795_447_000_000 + 61_500);
+  const [time, date] = timeOfDay(origin, 61_500_000_000);
+  assert.equal(time, at.toTimeString().slice(0, 8));
+  assert.match(date, /^2026-\d\d-\d\d \d\d:\d\d:\d\d\.500$/);
 });

@@ -133,3 +133,36 @@ export function extent(session: {from: number; to: number} | null): string {
 export function px(length: number): string {
   return `${length}px`;
 }
+
+/** The time of day of a point in time of a session, which began at `origin`, in nanoseconds since the epoch; and with its date. */
+export function timeOfDay(origin: string, ns: number): [string, string] {
+  const date = new Date(Number(BigInt(origin) / 1_000_000n) + ns / 1e6);
+  const whole = date.toLocaleString("sv"); // 2026-03-28 19:05:12
+  return [whole.slice(11), `${whole}.${String(date.getMilliseconds()).padStart(3, "0")}`];
+}
+
+/** The parts of a text, and whether each is one of the names, which are marked where they first occur as whole words. */
+export function marked(text: string, names: readonly string[]): [string, boolean][] {
+  const found = names
+    .map((name) => [name, name === "" ? -1 : whole(text, name)] as const)
+    .filter(([, at]) => at >= 0)
+    .sort((a, b) => a[1] - b[1]);
+  const parts: [string, boolean][] = [];
+  let end = 0;
+  for (const [name, at] of found) {
+    if (at < end) continue;
+    parts.push([text.slice(end, at), false], [name, true]);
+    end = at + name.length;
+  }
+  parts.push([text.slice(end), false]);
+  return parts.filter(([part]) => part !== "");
+}
+
+/** Where a name first occurs as a whole word; -1: nowhere. */
+function whole(text: string, name: string): number {
+  const isWord = (c: string | undefined) => c !== undefined && /[\p{L}\p{N}_]/u.test(c);
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
+    if (!isWord(text[at - 1]) && !isWord(text[at + name.length])) return at;
+  }
+  return -1;
+}

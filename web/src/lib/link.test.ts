@@ -33,6 +33,9 @@ test("a link restores the view", () => {
     query: "a=b&c",
     what: ["block", "notifyAll"],
     routes: ["GET /orders/{id}", ""],
+    newest: true,
+    kinds: ["deadlock", "lost_notify"],
+    about: "Order & <book>",
     folded: ["main", "a.b c"],
     opened: ["com.acme.Orders.submit", "pool:http-*"],
     virtual: "virtual threads",
@@ -64,7 +67,7 @@ test("the default view has an empty link", () => {
 
 test("invalid fields of a link are ignored", () => {
   const odd = fromHash(
-    "#view=9-3&range=x&tab=%3Cscript%3E&hide=blocked.frozen&at=1&lock=-3&group=7&threads=1-99999999999",
+    "#order=cost&kinds=a.b&view=9-3&range=x&tab=%3Cscript%3E&hide=blocked.frozen&at=1&lock=-3&group=7&threads=1-99999999999",
   );
   assert.deepEqual({...odd, threads: []}, {...nothing, hidden: ["blocked"]});
   assert.equal(odd.threads.length, 100_000);

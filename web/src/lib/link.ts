@@ -7,7 +7,7 @@ import type {Measure} from "./flame";
 import {ids} from "./lanes";
 import {type Filter, type Grouping, noFilter} from "./rows";
 import type {Span} from "./scale";
-import {arrowKinds, type Kind, operations, type State, states} from "./words";
+import {arrowKinds, type IncidentKind, incidentKinds, type Kind, operations, type State, states} from "./words";
 
 export const tabs = [
   "incidents",
@@ -84,6 +84,10 @@ export interface Shown {
   what: string[];
   /** The names of the requests that are listed; empty: all. */
   routes: string[];
+  /** The list of incidents: its order, its kinds (empty: all), and a part of the name of a lock, a thread or a request. */
+  newest: boolean;
+  kinds: IncidentKind[];
+  about: string;
   /** The names of the folded groups of threads. */
   folded: string[];
   /** The names of the open rows, see rowOf and groups of virtual threads, and that of the selected one. */
@@ -132,6 +136,9 @@ export const nothing: Shown = {
   query: "",
   what: [],
   routes: [],
+  newest: false,
+  kinds: [],
+  about: "",
   folded: [],
   opened: [],
   virtual: "",
@@ -228,6 +235,9 @@ export function toHash(shown: Shown): string {
   put("q", shown.query);
   put("what", shown.what.join("."));
   for (const name of shown.routes) out.append("route", name);
+  if (shown.newest) put("newest", "1");
+  put("kinds", shown.kinds.join("."));
+  put("about", shown.about);
   for (const name of shown.folded) out.append("fold", name);
   for (const name of shown.opened) out.append("open", name);
   put("virtual", shown.virtual);
@@ -295,6 +305,9 @@ export function fromHash(text: string): Shown {
     query: query.get("q") ?? "",
     what: list("what", operations),
     routes: query.getAll("route").slice(0, mostOpened),
+    newest: query.get("newest") === "1",
+    kinds: list("kinds", incidentKinds),
+    about: query.get("about") ?? "",
     folded: query.getAll("fold"),
     opened: query.getAll("open").slice(0, mostOpened),
     virtual: query.get("virtual") ?? "",

@@ -173,3 +173,25 @@ export function pieceState(kind: string): State {
 export function stateNumber(name: State): number {
   return states.indexOf(name);
 }
+
+/** The kinds of incidents, in the order of their filter. */
+export const incidentKinds = [
+  "deadlock",
+  "contention",
+  "pool_exhausted",
+  "carriers_starved",
+  "lost_notify",
+  "potential_deadlock",
+] as const;
+export type IncidentKind = (typeof incidentKinds)[number];
+
+export const incidentHelp: Record<IncidentKind, string> = {
+  deadlock: "Threads wait for each other in a cycle: they will never continue",
+  contention: "Threads waited for a lock or a permit that others held",
+  pool_exhausted: "Threads waited for an object of a pool, such as a connection",
+  carriers_starved: "Virtual threads waited for a carrier, the platform thread to run on",
+  lost_notify:
+    "notify was called while no thread waited, and a thread that began to wait later was not notified. This is a bug only if it does not check its condition before it waits.",
+  potential_deadlock:
+    "Threads took two locks in opposite orders, at different times. If they do so at the same time, it is a deadlock.",
+};

@@ -1,46 +1,67 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Episodes of contention that are kept, also when the timeline of their time is not.
-import type {ComponentChildren} from "preact";
-import {scope, useKnown, usePart} from "../known";
-import {count, duration, instant} from "../lib/format";
+// What happened, when, and what it cost: the incidents that are kept, also when the timeline of their time is not.
+import {useEffect, useLayoutEffect, useRef, useState} from "preact/hooks";
+import {address, ask, useLoaded} from "../api";
+import {scope, useKnown} from "../known";
+import {count, duration, timeOfDay} from "../lib/format";
 import type {Shown} from "../lib/link";
-import type {Incident, IncidentPart, Incidents, Session} from "../lib/types";
-import {show} from "../store";
+import {toggled} from "../lib/table";
+import type {Incident, Incidents, Session} from "../lib/types";
+import {type IncidentKind, incidentHelp} from "../lib/words";
+import {now, show} from "../store";
+import {useEvent, useKeys} from "../ui/hooks";
 import {Button, Empty, Problem} from "../ui/parts";
-import {SpanLink} from "./links";
+import {Kind, Row} from "./Incident";
 import {began} from "./Sessions";
 
 export function IncidentsView({shown}: {shown: Shown}) {
   const {session} = useKnown();
-  const {data, error} = usePart<Incidents>("incidents", scope(shown));
+  const {data, error} = useIncidents(shown);
   if (!session) return null;
+  const filtered = shown.kinds.length > 0 || shown.about !== "";
   return (
     <div class="incidents">
       <Gone session={session} shown={shown} />
+      {(filtered || (data && data.kinds.length > 0)) && <Tools shown={shown} data={data} />}
       <Problem text={error} />
-      {data && (
-        <section class="panel" aria-label="Incidents">
-          <header>
-            <h2>Incidents</h2>
-            <span class="hint">
-              {shown.range ? `${data.total} in the selected range; ` : ""}the costliest first; a session keeps{" "}
-              {data.most}, the newest and the costliest
-            </span>
-            {shown.range && <Button text="Show all" onClick={() => show({range: null})} />}
-          </header>
-          {data.incidents.map((incident) => (
-            <One key={`${incident.from}.${incident.to}`} incident={incident} />
-          ))}
-          {data.total === 0 && (
-            <Empty title={shown.range ? "No incident in this range is kept" : "No incidents so far"}>
-              <p>An incident is listed when it is over, or after a minute. Threads waited for 10 ms or more in it.</p>
-            </Empty>
-          )}
-        </section>
+      {data && data.total > 0 && (
+        <>
+          <Summary data={data} shown={shown} session={session} />
+          <List data={data} session={session} request={JSON.stringify([shown.newest, shown.kinds, shown.about])} />
+        </>
       )}
+      {data?.total === 0 && <None shown={shown} session={session} filtered={filtered} />}
     </div>
+  );
+}
+
+/** Loads all incidents that match: an answer may hold fewer than there are, because it is limited in bytes. */
+function useIncidents(shown: Shown) {
+  const {session, version} = useKnown();
+  const {newest, kinds, about} = shown;
+  const url = (offset: number) =>
+    address(`sessions/${session?.id}/incidents`, {
+      ...scope(shown),
+      sort: newest ? "from" : "blocked",
+      kind: kinds.join(","),
+      q: about,
+      offset: offset || null,
+    });
+  return useLoaded<Incidents>(
+    session && url(0),
+    version,
+    async (signal) => {
+      const all = await ask<Incidents>(url(0), {signal});
+      for (let more = 1; more > 0 && all.incidents.length < all.total; ) {
+        const next = await ask<Incidents>(url(all.incidents.length), {signal});
+        more = next.incidents.length;
+        all.incidents.push(...next.incidents);
+      }
+      return all;
+    },
+    session?.id,
   );
 }
 
@@ -75,56 +96,169 @@ export function Emptied({session}: {session: Session}) {
   );
 }
 
-function One({incident}: {incident: Incident}) {
-  const {from, to, deadlock, open, timeline, name, text, blocked, threads, waited, longest, timed_out} = incident;
+/** The order, and the filters: a chip for each kind that there is, and a text. */
+function Tools({shown: {newest, kinds, about}, data}: {shown: Shown; data: Incidents | null}) {
+  const [typed, setTyped] = useState(about);
+  useEffect(() => setTyped(about), [about]);
+  useEffect(() => {
+    const timer = setTimeout(() => typed !== now().about && show({about: typed}), 250);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  const chips = data?.kinds.map(({kind, total}) => [kind as IncidentKind, total] as const) ?? [];
+  for (const kind of kinds) if (!chips.some(([known]) => known === kind)) chips.push([kind, 0]);
   return (
-    <details class={`incident ${timeline}`}>
-      <summary>
-        <span class="faint">{instant(from)}</span> <strong>{name}</strong> {text}
-        {timeline !== "whole" && (
-          <span class="badge" title="The store was full and discarded the windows of this time">
-            {timeline === "gone" ? "timeline no longer stored" : "timeline partly stored"}
-          </span>
-        )}
-      </summary>
-      <p class="hint">
-        From {instant(from)} to {instant(to)} ({duration(to - from)}
-        {open ? (deadlock ? ", never ended" : ", then not over") : ""}): {count(threads)} threads waited {count(waited)}{" "}
-        times, {duration(blocked)} all together, {duration(longest)} at most
-        {timed_out > 0 && `; ${count(timed_out)} waits timed out`}.{" "}
-        {timeline !== "gone" && <Button text="Show on the timeline" onClick={() => showTimeline(incident)} />}
-      </p>
-      <Parts title="Who held" parts={incident.holds} />
-      <Parts title="Who waited longest" parts={incident.waits} />
-    </details>
-  );
-}
-
-function showTimeline({from, to, holds, waits}: Incident): void {
-  const margin = Math.max(to - from, 1e6);
-  const view = {from: Math.max(0, from - margin), to: to + margin};
-  const thread = holds[0]?.thread.id ?? waits[0]?.thread.id ?? 0;
-  show({tab: "threads", view, range: {from, to: Math.max(to, from + 1)}, follow: false, thread, seq: 0});
-}
-
-function Parts({title, parts}: {title: string; parts: IncidentPart[]}): ComponentChildren {
-  if (parts.length === 0) return null;
-  return (
-    <>
-      <h3>{title}</h3>
-      <ul>
-        {parts.map((part) => (
-          <li key={`${part.thread.id}.${part.from}`}>
-            <span class="faint">{instant(part.from)}</span> {part.text}{" "}
-            {part.request && (
-              <>
-                (request <SpanLink span={part.request} />)
-              </>
-            )}
-            {part.frames.length > 0 && <pre class="frames">{part.frames.join("\n")}</pre>}
-          </li>
+    <div class="toolbar">
+      <fieldset class="order-by" aria-label="Order">
+        <Button text="Costliest first" pressed={!newest} onClick={() => show({newest: false})} />
+        <Button text="Newest first" pressed={newest} onClick={() => show({newest: true})} />
+      </fieldset>
+      <fieldset class="chips" aria-label="Kinds">
+        {chips.map(([kind, total]) => (
+          <button
+            key={kind}
+            type="button"
+            class="chip"
+            data-kind={kind}
+            aria-pressed={kinds.includes(kind)}
+            title={`${kinds.includes(kind) ? "Show other kinds, too" : "Show only these"}. ${incidentHelp[kind]}`}
+            onClick={() => show({kinds: toggled(kinds, kind) as IncidentKind[]})}
+          >
+            <Kind kind={kind} /> <span class="count">{count(total)}</span>
+          </button>
         ))}
-      </ul>
-    </>
+      </fieldset>
+      <label class="field grow">
+        <span class="visually-hidden">Filter incidents by lock, thread or request</span>
+        <input
+          type="search"
+          placeholder="Lock, thread or trace ID of a request"
+          value={typed}
+          onInput={(e) => setTyped(e.currentTarget.value)}
+        />
+      </label>
+    </div>
   );
+}
+
+/** How many, how much time all together, and since when. */
+function Summary({data, shown, session}: {data: Incidents; shown: Shown; session: Session}) {
+  const {kinds, range} = shown;
+  const listed = data.kinds.filter(({kind}) => kinds.length === 0 || kinds.includes(kind as IncidentKind));
+  // A lost notify is no contention, and its waits may be part of nothing else.
+  const blocked = listed.reduce((sum, {kind, blocked}) => (kind === "lost_notify" ? sum : sum + blocked), 0);
+  const [time, date] = timeOfDay(session.origin, Math.min(...listed.map(({since}) => since)));
+  const kept = `A session keeps ${data.most} incidents: the newest and, of the others, the costliest`;
+  return (
+    <p class="incident-sum">
+      <strong>
+        {count(data.total)} {data.total === 1 ? "incident" : "incidents"}
+      </strong>
+      {blocked > 0 && (
+        <>
+          {" "}
+          in which threads waited <strong>{duration(blocked)}</strong> all together
+        </>
+      )}
+      {range ? " in the selected range" : <span title={date}>, since {time}</span>}.{" "}
+      {range && <Button text="Show all" onClick={() => show({range: null})} />}
+      <span class="hint" title={kept}>
+        {data.total >= data.most ? `${kept}.` : "Shorter waits, of less than 10 ms all together, are not listed."}
+      </span>
+    </p>
+  );
+}
+
+function None({shown, session, filtered}: {shown: Shown; session: Session; filtered: boolean}) {
+  const {range} = shown;
+  const title = filtered ? "No incident matches" : range ? "No incident in this range is kept" : "No incidents so far";
+  return (
+    <Empty title={title}>
+      {!filtered && (
+        <p>
+          An incident is listed here once threads have waited for 10 ms or more all together for one lock, permit or
+          pool, when that is over, or after a minute. Deadlocks are always listed.
+        </p>
+      )}
+      {filtered && <Button text="Clear the filters" kind="primary" onClick={() => show({kinds: [], about: ""})} />}{" "}
+      {range && <Button text="Show all" onClick={() => show({range: null})} />}{" "}
+      {!filtered && !isEmptied(session) && (
+        <Button text="Show what the threads did" kind="primary" onClick={() => show({tab: "threads"})} />
+      )}
+    </Empty>
+  );
+}
+
+/** Identifies an incident while the list changes. */
+function keyOf({kind, from, cast, to}: Incident): string {
+  return `${kind}.${from}.${cast[0] ?? to}`;
+}
+
+function List({data, session, request}: {data: Incidents; session: Session; request: string}) {
+  const box = useRef<HTMLUListElement>(null);
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const toggle = (key: string) =>
+    setOpened((old) => {
+      const next = new Set(old);
+      if (!next.delete(key)) next.add(key);
+      return next;
+    });
+  useStill(box, request);
+  const titles = () => [...box.current!.querySelectorAll<HTMLElement>(".incident-title")];
+  const move = useEvent((e: KeyboardEvent): boolean => {
+    const all = titles();
+    const at = all.findIndex((one) => one.closest("li")!.contains(document.activeElement));
+    const key = at < 0 ? undefined : data.incidents[at] && keyOf(data.incidents[at]);
+    const to = {ArrowDown: at + 1, ArrowUp: Math.max(0, at - 1), Home: 0, End: all.length - 1}[e.key];
+    if (to !== undefined) all[Math.min(to, all.length - 1)]?.focus();
+    else if (key === undefined || document.activeElement !== all[at]) return false;
+    else if (e.key === " " || e.key === (opened.has(key) ? "ArrowLeft" : "ArrowRight")) toggle(key);
+    else return false;
+    return true;
+  });
+  // Without a focused element, the arrow keys begin at the first row.
+  useKeys((e) => e.key === "ArrowDown" && move(e));
+  return (
+    <ul
+      class="incident-list"
+      ref={box}
+      aria-label="Incidents"
+      onKeyDown={(e) => {
+        if (!e.ctrlKey && !e.metaKey && !e.altKey && move(e)) e.preventDefault();
+      }}
+    >
+      {data.incidents.map((incident) => {
+        const key = keyOf(incident);
+        return (
+          <Row key={key} incident={incident} session={session} open={opened.has(key)} onToggle={() => toggle(key)} />
+        );
+      })}
+    </ul>
+  );
+}
+
+/** Keeps the row in use where it is when others come or go: the focused one, or else the first one in sight of a list that was scrolled. */
+function useStill(box: {current: HTMLUListElement | null}, request: string): void {
+  const anchor = useRef({request, row: null as HTMLElement | null, top: 0});
+  const keep = useEvent(() => {
+    const list = box.current!;
+    const rows = [...list.children] as HTMLElement[];
+    const row =
+      rows.find((one) => one.contains(document.activeElement)) ??
+      (list.scrollTop > 0 ? rows.find((one) => one.offsetTop + one.offsetHeight > list.scrollTop) : undefined);
+    anchor.current = {request, row: row ?? null, top: row?.offsetTop ?? 0};
+  });
+  useLayoutEffect(() => {
+    const {row, top, request: before} = anchor.current;
+    if (row?.isConnected && before === request) box.current!.scrollTop += row.offsetTop - top;
+    keep();
+  });
+  useEffect(() => {
+    const list = box.current!;
+    list.addEventListener("scroll", keep);
+    list.addEventListener("focusin", keep);
+    return () => {
+      list.removeEventListener("scroll", keep);
+      list.removeEventListener("focusin", keep);
+    };
+  }, [box]);
 }
