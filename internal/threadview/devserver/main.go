@@ -44,6 +44,7 @@ func run() error {
 	maxBytes := flag.Int64("max-bytes", store.DefaultMaxBytes, "size limit of the store")
 	empty := flag.Bool("empty", false, "serve no sessions, but refused agents, until a request to /begin adds one")
 	withLive := flag.Bool("live", true, "add a session that continues")
+	withRecurring := flag.Bool("recurring", false, "add a session in which threads wait for a lock twice a second")
 	more := flag.Int("more", 0, "add this many finished sessions")
 	pathIntervals := flag.Int("path-intervals", 0, "maximum number of intervals for a critical path (0 for the default)")
 	traceURL := flag.String("trace-url", "http://localhost:16686/trace/{trace_id}?uiFind={span_id}", "template for links to traces")
@@ -81,6 +82,9 @@ func run() error {
 	}
 	if *withLive && !*empty {
 		go live(ctx, store)
+	}
+	if *withRecurring {
+		go recurring(ctx, store)
 	}
 	if *intervals > 0 {
 		go big(store, *intervals)

@@ -170,7 +170,6 @@ func TestIncidentKeys(t *testing.T) {
 	p.ClickText(".incident-details button", "Only OrderBook.lock")
 	p.Until(`document.querySelectorAll(".incident").length === 5`)
 	p.Press(kb.Home)
-	p.Press(kb.ArrowDown)
 	p.Until(chosen(0))
 	p.Press(kb.Enter)
 	p.Until(`location.hash.includes("tab=threads") && location.hash.includes("cast=")`)
@@ -179,9 +178,9 @@ func TestIncidentKeys(t *testing.T) {
 // A live session adds incidents to the list; the row in use does not move.
 func TestIncidentsOfLiveSession(t *testing.T) {
 	t.Parallel()
-	s := serve(t)
-	p := openAt(t, chromium(t), s, "s="+live+"&tab=incidents&order=from", browser.Window{Width: 1280, Height: 800})
-	p.Until(`document.querySelector(".incident-list")?.scrollHeight > innerHeight`)
+	s := serve(t, "-recurring", "-live=false")
+	p := openAt(t, chromium(t), s, "s=a0000000000000000000000000000009&tab=incidents&order=from", browser.Window{Width: 1280, Height: 400})
+	p.Until(`(({scrollHeight, clientHeight} = {}) => scrollHeight > clientHeight)(document.querySelector(".incident-list") ?? undefined)`)
 	p.Press(kb.ArrowDown)
 	p.Until(`document.activeElement.matches(".incident-title")`)
 	first := browser.Eval[string](p, `(() => {

@@ -221,6 +221,34 @@ func live(ctx context.Context, st *store.Store) {
 	p.end(window.CutEnd)
 }
 
+// recurring plays a session in real time in which two threads wait for a lock twice a second.
+func recurring(ctx context.Context, st *store.Store) {
+	p := newPlayer(st, 9, "recurring", time.Now())
+	for id := range jvmthread.ThreadID(3) {
+		p.symbols.SetThread(thread(id + 1))
+	}
+	ticker := time.NewTicker(500 * time.Millisecond)
+	defer ticker.Stop()
+	book := jvmthread.LockID{Class: 1, Hash: 1}
+	for at := jvmthread.Time(1); ; at += jvmthread.Time(500 * time.Millisecond) {
+		select {
+		case <-ctx.Done():
+			p.end(window.CutShutdown)
+			return
+		case <-ticker.C:
+		}
+		const ms = jvmthread.Time(time.Millisecond)
+		p.record([]jvmthread.Event{
+			{Time: at, Thread: 1, Kind: jvmthread.KindSleepStart},
+			{Time: at + ms, Thread: 2, Kind: jvmthread.KindContendedEnter, Lock: book, Peer: 1},
+			{Time: at + 2*ms, Thread: 3, Kind: jvmthread.KindContendedEnter, Lock: book, Peer: 1},
+			{Time: at + 90*ms, Thread: 1, Kind: jvmthread.KindSleepEnd},
+			{Time: at + 91*ms, Thread: 2, Kind: jvmthread.KindContendedEntered, Lock: book},
+			{Time: at + 92*ms, Thread: 3, Kind: jvmthread.KindContendedEntered, Lock: book},
+		})
+	}
+}
+
 // locks adds a session of a program with locks of java.util.concurrent and a pool.
 func locks(st *store.Store) {
 	p := newPlayer(st, 5, "report-and-matchers", time.Now().Add(-30*time.Minute))

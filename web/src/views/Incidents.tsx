@@ -117,7 +117,7 @@ function Tools({shown: {newest, kinds, about}, data}: {shown: Shown; data: Incid
           <button
             key={kind}
             type="button"
-            class="chip"
+            class="kind-chip"
             data-kind={kind}
             aria-pressed={kinds.includes(kind)}
             title={`${kinds.includes(kind) ? "Show other kinds, too" : "Show only these"}. ${incidentHelp[kind]}`}
