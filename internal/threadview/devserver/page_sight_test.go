@@ -49,7 +49,7 @@ const faint = `(() => {
 		pen.fillRect(0, 0, 1, 1);
 		return [...pen.getImageData(0, 0, 1, 1).data];
 	};
-	for (const state of ["unknown", "runnable", "blocked", "waiting", "reentering", "joining", "sleeping", "parked", "deadlocked", "suspended", "queued"]) {
+	for (const state of ["unknown", "runnable", "blocked", "waiting", "reentering", "joining", "sleeping", "parked", "deadlocked", "suspended", "queued", "idle"]) {
 		const is = ratio(variable("state-" + state), variable("on-" + state) ?? variable("on-state"));
 		if (is < 4.5) found.push("lane " + state + " " + is.toFixed(2));
 	}

@@ -5,7 +5,7 @@
 // differs from similar ones in color, pattern and height.
 import {type Kind, type State, states} from "../lib/words";
 
-type Pattern = "plain" | "slash" | "backslash" | "cross" | "dots" | "rows" | "columns" | "dashes" | "ticks";
+type Pattern = "plain" | "slash" | "backslash" | "cross" | "dots" | "rows" | "columns" | "dashes" | "specks";
 
 export const patternOf: Record<State, Pattern> = {
   unknown: "dashes",
@@ -20,7 +20,7 @@ export const patternOf: Record<State, Pattern> = {
   suspended: "columns",
   dead: "plain",
   queued: "dots",
-  idle: "ticks",
+  idle: "specks",
 };
 
 /** Share of the height of a lane: running and blocked threads are tall, voluntary waits are low. */
@@ -87,7 +87,11 @@ function tile(pattern: Pattern, color: string, ink: string, ratio: number): HTML
   }
   if (pattern === "rows") for (const y of [2, 6]) line(0, y, edge, y);
   if (pattern === "columns") for (const x of [2, 6]) line(x, 0, x, edge);
-  if (pattern === "ticks") ctx.fillRect(3, 0, 1, edge);
+  if (pattern === "specks") {
+    // Any four lines have some: bars are that low.
+    ctx.fillRect(1, 1, 1, 1);
+    ctx.fillRect(5, 5, 1, 1);
+  }
   if (pattern === "dots")
     for (const [x, y] of [
       [1, 1],

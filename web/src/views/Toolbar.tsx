@@ -90,7 +90,11 @@ const orderTexts: Record<LaneOrder, [text: string, help: string]> = {
 /** Choosing the same order again sorts the lanes of a live session anew. */
 function OrderMenu({shown}: {shown: Shown}) {
   return (
-    <Menu icon="order" label="Order of the lanes" text={orderTexts[shown.order][0]}>
+    <Menu
+      icon="order"
+      label={`Order of the lanes: ${orderTexts[shown.order][0].toLowerCase()}`}
+      text={shown.order === "cost" ? undefined : orderTexts[shown.order][0]}
+    >
       {(close) =>
         orders.map((order) => (
           <Choice
