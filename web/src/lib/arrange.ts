@@ -219,13 +219,11 @@ function chosenOf(threads: readonly ThreadRow[], {chosen}: Wish): Entry[] {
 }
 
 /** A row for threads in which nothing happens. A single one has its lane. */
-function foldedRow(title: string, key: string, threads: ThreadRow[], wish: Wish): Entry[] {
-  const sorted = threads
-    .map(laneItem)
-    .sort((a, b) => (wish.order === "start" ? a.from - b.from : 0) || compare(a.name, b.name));
-  const lanes = sorted.map(({entries}) => entries[0]!);
-  if (threads.length < 2) return lanes;
-  const folded = !wish.opened.has(key);
-  const head: Entry = {kind: "group", name: title, key, members: threads.map(({id}) => id), folded};
-  return [head, ...(folded ? chosenOf(threads, wish) : lanes)];
+function foldedRow(name: string, key: string, threads: readonly ThreadRow[], wish: Wish): Entry[] {
+  const folded = threads.length > 1 && !wish.opened.has(key);
+  const head: Entry = {kind: "group", name, key, members: threads.map(({id}) => id), folded};
+  if (folded) return [head, ...chosenOf(threads, wish)];
+  const byStart = (a: Item, b: Item) => (wish.order === "start" ? a.from - b.from : 0);
+  const items = threads.map(laneItem).sort((a, b) => byStart(a, b) || compare(a.name, b.name));
+  return [...(threads.length > 1 ? [head] : []), ...items.flatMap(({entries}) => entries)];
 }
