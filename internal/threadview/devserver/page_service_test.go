@@ -110,8 +110,9 @@ func TestLanesAreOrdered(t *testing.T) {
 	choose("By name")
 	untilRows(p, rowHTTP, "main", rowOrders, "report", rowIdle, rowJVM)
 	p.Until(`new URLSearchParams(location.hash.slice(1)).get("order") === "name"`)
-	choose("By start")
-	untilRows(p, "main", "report")
+	choose("By start") // all start at once
+	untilRows(p, rowHTTP, "main", rowOrders, "report", rowIdle, rowJVM)
+	p.Until(`new URLSearchParams(location.hash.slice(1)).get("order") === "start"`)
 	choose("By pool")
 	untilRows(p, rowHTTP, rowOrders, "main", "report", rowIdle, rowJVM)
 	choose("By cost")
@@ -128,13 +129,13 @@ func TestLanesAreOrdered(t *testing.T) {
 // A folded thread that a link leads to has a lane.
 func TestFoldedThreadIsFound(t *testing.T) {
 	t.Parallel()
-	p, s := openService(t, "")
 	for _, name := range []string{"scheduling-1", "http-nio-24180-exec-300"} {
+		p, s := openService(t, "")
 		id := get[viewapi.Found](t, s, "sessions/"+serviceSession+"/search?q="+name).Hits[0].Thread.ID
 		p.Click(".search input")
 		p.Press(name + "\r")
 		p.Until(fmt.Sprintf(`document.querySelector(".name.chosen")?.title.startsWith("%s\n") && weftPlane.chosenThread === %d`, name, id))
-		p.Press("\x1b")
+		p.Close()
 	}
 }
 

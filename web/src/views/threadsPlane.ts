@@ -63,7 +63,7 @@ export function useRows(shown: Shown) {
     if (cast.length === 0) return stacked(usual(listed));
     const others = listed.filter((one) => !cast.includes(one));
     const rest = platform.length + groups.reduce((sum, group) => sum + group.threads, 0) - cast.length;
-    return stacked(castRows(cast, rest, others, wish, () => usual(others)));
+    return stacked(castRows(cast, rest, others, wish, () => usual(listed).filter((row) => !isOf(cast, row))));
   }, [listed, grouping, folded, crowds, wish, cast, platform, groups]);
   const last = rows.at(-1);
   // Arrows and sums of some threads only; groups are not filtered thread by thread.
@@ -72,6 +72,11 @@ export function useRows(shown: Shown) {
     return listed.length === platform.length && crowds.length === groups.length ? null : restricted(listed, crowds);
   }, [listed, platform, crowds, groups, cast, wish]);
   return {platform, listed, cast, rows, crowds, some, folded, height: last ? last.top + last.height : 0};
+}
+
+/** Whether a row is the lane of one of some threads. A pool is complete although some of its threads have lanes elsewhere. */
+function isOf(threads: readonly ThreadRow[], row: Entry): boolean {
+  return row.kind === "thread" && threads.includes(row.thread);
 }
 
 /** The threads of the episode that are known, in their order. */
