@@ -158,7 +158,8 @@ func TestDialogFilters(t *testing.T) {
 // A canvas that gets another size is black until it is painted, which the browser must not show.
 func TestResizedCanvasIsPaintedAtOnce(t *testing.T) {
 	t.Parallel()
-	p := openLanes(t, "s="+finished)
+	p := openWindow(t, "s="+finished, browser.Window{Width: 1280, Height: 1100}) // there are no lanes at the bottom
+	settled(p)
 	colors := browser.Eval[[]string](p, `new Promise((done) => {
 		const canvas = document.querySelector("canvas.plane"), colors = [];
 		const pixel = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
@@ -259,7 +260,7 @@ func TestKeysMoveTheSelection(t *testing.T) {
 // The arrow keys reach every thread, also those that started after the selected interval.
 func TestArrowKeysReachEveryThread(t *testing.T) {
 	t.Parallel()
-	p := openLanes(t, "s="+finished+"&at=1.1")
+	p := openLanes(t, "s="+finished+"&order=name&at=1.1")
 	p.Until(`document.querySelector(".detail h2")`)
 	browser.Eval[any](p, `void document.querySelector(".lanes").focus()`)
 	seen := ",1,"
