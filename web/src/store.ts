@@ -59,13 +59,26 @@ export function useShown(): Shown {
 
 export type Theme = "auto" | "light" | "dark";
 
-// A browser may refuse storage to this site: then the theme lasts as long as the page.
-let chosen: string | null = null;
-try {
-  chosen = localStorage.getItem("weft.theme");
-} catch {
-  // Not even readable.
+/** Reads a preference. A browser may refuse storage to this site: then it lasts as long as the page. */
+export function remembered(key: string): string | null {
+  try {
+    return localStorage.getItem(`weft.${key}`);
+  } catch {
+    return null; // not even readable
+  }
 }
+
+/** Stores a preference; null removes it. */
+export function remember(key: string, value: string | null): void {
+  try {
+    if (value === null) localStorage.removeItem(`weft.${key}`);
+    else localStorage.setItem(`weft.${key}`, value);
+  } catch {
+    // Not stored.
+  }
+}
+
+let chosen = remembered("theme");
 
 export function theme(): Theme {
   return chosen === "light" || chosen === "dark" ? chosen : "auto";
@@ -73,11 +86,7 @@ export function theme(): Theme {
 
 export function setTheme(value: Theme): void {
   chosen = value;
-  try {
-    localStorage.setItem("weft.theme", value);
-  } catch {
-    // Not stored.
-  }
+  remember("theme", value);
   applyTheme();
 }
 

@@ -24,6 +24,7 @@ const paths = {
   fit: "M2 6V2h4M14 6V2h-4M2 10v4h4M14 10v4h-4",
   warn: "M8 2L1.5 13.5h13zM8 6.5v3.5M8 12v.1",
   right: "M6 3.5L10.5 8 6 12.5",
+  columns: "M2.5 3h11v10h-11zM6.2 3v10M9.8 3v10",
   down: "M3.5 6L8 10.5 12.5 6",
   left: "M10 3.5L5.5 8l4.5 4.5",
   copy: "M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3",

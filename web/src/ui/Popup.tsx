@@ -50,7 +50,7 @@ interface MenuProps {
   children: (close: () => void) => ComponentChildren;
 }
 
-/** A button with a menu below it. */
+/** A button with a menu below it, or above it if it is low on the screen. */
 export function Menu({icon, label, text, children}: MenuProps) {
   const [open, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
@@ -60,6 +60,7 @@ export function Menu({icon, label, text, children}: MenuProps) {
     if (isInside(document.activeElement)) box.current?.querySelector("button")?.focus();
     setOpen(false);
   });
+  const isLow = () => box.current!.getBoundingClientRect().top > window.innerHeight * 0.55;
   const leave = useEvent((target: EventTarget | null) => {
     if (!isInside(target)) setOpen(false);
   });
@@ -90,7 +91,7 @@ export function Menu({icon, label, text, children}: MenuProps) {
         {text}
         {text !== undefined && <Icon name="down" />}
       </button>
-      {open && <div class="popup">{children(close)}</div>}
+      {open && <div class={`popup ${isLow() ? "up" : ""}`}>{children(close)}</div>}
     </div>
   );
 }

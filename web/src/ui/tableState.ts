@@ -3,8 +3,10 @@
 
 // The state of a table: order of its rows, which of them are on the screen, cursor and selection.
 import type {ComponentChildren, RefObject} from "preact";
-import {useEffect, useMemo, useRef, useState} from "preact/hooks";
+import {useEffect, useLayoutEffect, useMemo, useRef, useState} from "preact/hooks";
+import {fit, type Layout, noLayout, parseLayout, resized, turned} from "../lib/fit";
 import {type Cell, nextSort, type Sort, select, sorted} from "../lib/table";
+import {remember, remembered} from "../store";
 import {useEvent} from "./hooks";
 
 export interface Column<R> {
@@ -19,10 +21,16 @@ export interface Column<R> {
   grow?: boolean;
   /** A heading above adjacent columns that belong together. */
   group?: string;
+  /** Which columns are left out first where they do not fit: the highest ones; 0: never. The default is 0 for the first one, else 1. */
+  priority?: number;
+  /** The width in pixels; the default is enough for the title and a number. */
+  width?: number;
 }
 
 export interface Props<R, K> {
   label: string;
+  /** Under which the browser remembers widths and columns; without it, users cannot change them. */
+  name?: string;
   columns: Column<R>[];
   rows: readonly R[];
   id: (row: R) => K;
@@ -44,6 +52,53 @@ export interface Props<R, K> {
 
 export const rowHeight = 26;
 const beyond = 8;
+/** The width of a letter of a title, and what a cell has beside its text. */
+const letter = 7.2;
+const around = 29;
+/** The room for the menu of columns. */
+const menuWidth = 26;
+
+function naturalWidth({title, grow, width}: Column<never>): number {
+  return width ?? Math.max(grow ? 120 : 74, Math.ceil(title.length * letter + around));
+}
+
+/** The columns that fit, their widths, and what changes them. */
+export function useColumns<R, K>({columns, name}: Props<R, K>, box: RefObject<HTMLDivElement | null>) {
+  const [room, setRoom] = useState(0);
+  const [layout, setLayout] = useState(noLayout);
+  useLayoutEffect(() => setLayout(name ? parseLayout(remembered(`columns.${name}`)) : noLayout), [name]);
+  useLayoutEffect(() => {
+    const element = box.current!;
+    const measure = () => setRoom(element.clientWidth);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [box]);
+  const widths = useMemo(() => {
+    const all = columns.map((column, i) => ({
+      key: column.key,
+      width: naturalWidth(column as Column<never>),
+      priority: column.priority ?? (i === 0 ? 0 : 1),
+      grow: column.grow === true,
+    }));
+    const menu = name ? menuWidth : 0;
+    const fitting = fit(all, room - menu, layout);
+    const [last = "", width = 0] = [...fitting].at(-1) ?? [];
+    return fitting.set(last, width + menu);
+  }, [columns, name, room, layout]);
+  const change = (next: Layout) => {
+    setLayout(next);
+    if (name) remember(`columns.${name}`, next === noLayout ? null : JSON.stringify(next));
+  };
+  return {
+    shown: columns.filter(({key}) => widths.has(key)),
+    widths,
+    resize: (key: string, width?: number) => change(resized(layout, key, width)),
+    toggle: (key: string) => change(turned(layout, key, widths.has(key))),
+    reset: layout === noLayout ? undefined : () => change(noLayout),
+  };
+}
 
 export function useOrder<R, K>({columns, rows, sort: given, onSort}: Props<R, K>) {
   const [own, setOwn] = useState(given);

@@ -185,6 +185,7 @@ export function CompareTable({shown}: {shown: Shown}) {
       <Problem text={error} />
       <Table<WaitChange, string>
         label="Changes"
+        name="changes"
         columns={columns}
         rows={data?.changes ?? []}
         id={(row) => `${row.kind} ${row.object} ${row.function}`}

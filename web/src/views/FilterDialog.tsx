@@ -65,6 +65,7 @@ function tickColumn(chosen: ReadonlySet<number>, toggle: (thread: ThreadRow) => 
   return {
     key: "chosen",
     title: "Show",
+    width: 64,
     value: ({id}) => (chosen.has(id) ? 1 : 0),
     show: (thread) => (
       <input

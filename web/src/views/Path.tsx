@@ -63,6 +63,7 @@ export function PathView({shown}: {shown: Shown}) {
       <Panel title={titles[table]} hint="click a row to see its longest segment" table="path" parameters={parameters}>
         <Table<PathRow, string>
           label="Critical path"
+          name={`path-${table}`}
           columns={columns}
           rows={data?.[table] ?? []}
           id={(row) => `${row.name} ${row.lock?.id ?? ""} ${row.thread?.id ?? ""} ${row.stack} ${row.state}`}
@@ -209,12 +210,13 @@ function columnsOf(table: By): Column<PathRow>[] {
       ),
       tip: (row) => row.name,
     },
-    ofWaits && {key: "state", title: "Waits for", value: (row) => waitTitle(row.state)},
+    ofWaits && {key: "state", title: "Waits for", width: 150, value: (row) => waitTitle(row.state)},
     countColumn("count", ofWaits ? "Waits" : "Segments", "", (row) => row.count),
     timeColumn("time", "On the path", "Time spent on the path", (row) => row.time),
     {
       key: "share",
       title: "Share",
+      width: 124,
       help: "Share of the path",
       value: (row) => row.share,
       show: (row) => <Share share={row.share} />,

@@ -14,7 +14,7 @@ import {Button, Fact} from "../ui/parts";
 import {Table} from "../ui/Table";
 import type {Column} from "../ui/tableState";
 import {Configuration} from "./Configuration";
-import {countColumn} from "./columns";
+import {countColumn, less} from "./columns";
 
 /** The start of a session in the local time zone. */
 export function began({origin}: Session): string {
@@ -42,20 +42,25 @@ const columns: Column<Session>[] = [
       </>
     ),
   },
-  {key: "live", title: "State", value: state},
-  {key: "host", title: "Host", value: ({host}) => host},
-  {key: "pid", title: "PID", value: ({pid}) => pid},
+  {key: "live", title: "State", width: 116, value: state},
+  {key: "host", title: "Host", priority: 2, value: ({host}) => host},
+  {key: "pid", title: "PID", priority: 2, value: ({pid}) => pid},
   {
     key: "jvm",
     title: "JVM",
+    priority: 3,
+    width: 110,
     value: ({jvm}) => jvm,
     show: ({jvm}) => jvm.replace(" Runtime Environment", ""),
     tip: ({jvm}) => jvm,
   },
-  {key: "origin", title: "Start", value: ({origin}) => Number(origin), show: (session) => began(session)},
+  {key: "origin", title: "Start", width: 132, value: ({origin}) => Number(origin), show: (session) => began(session)},
   {key: "to", title: "Duration", value: ({to}) => to, show: ({to}) => duration(to)},
   countColumn("threads", "Threads", "", ({threads}) => threads),
-  countColumn("intervals", "Intervals", "", ({intervals}) => intervals),
+  less(
+    3,
+    countColumn("intervals", "Intervals", "", ({intervals}) => intervals),
+  ),
   {key: "deadlocks", title: "Deadlocks", value: ({deadlocks}) => deadlocks.length},
   countColumn("incidents", "Incidents", "", ({incidents}) => incidents),
   countColumn(
@@ -64,7 +69,13 @@ const columns: Column<Session>[] = [
     "Events that the agent dropped or that never arrived",
     ({lost, missed}) => lost + missed,
   ),
-  {key: "bytes", title: "Memory", value: (session) => session.bytes, show: (session) => bytes(session.bytes)},
+  {
+    key: "bytes",
+    title: "Memory",
+    priority: 2,
+    value: (session) => session.bytes,
+    show: (session) => bytes(session.bytes),
+  },
 ];
 
 export function SessionsView({shown}: {shown: Shown}) {
@@ -83,6 +94,7 @@ export function SessionsView({shown}: {shown: Shown}) {
         </header>
         <Table<Session, string>
           label="Sessions"
+          name="sessions"
           columns={columns}
           rows={sessions ?? []}
           id={({id}) => id}

@@ -18,6 +18,11 @@ export function timeColumn<R>(key: string, title: string, help: string, value: (
   return {key, title, help, value, show: (row) => <Time ns={value(row)} />};
 }
 
+/** A column that is left out before those of a lower priority. */
+export function less<R>(priority: number, column: Column<R>): Column<R> {
+  return {...column, priority};
+}
+
 /** A column for rows that may have no saving. */
 export function savingColumn<R extends {saving: Saving | null}>(
   key: string,
@@ -39,6 +44,7 @@ export const threadColumns: Column<ThreadRow>[] = [
     key: "name",
     title: "Name",
     grow: true,
+    priority: 0,
     value: ({name}) => name,
     show: (thread) => (
       <>
@@ -48,30 +54,50 @@ export const threadColumns: Column<ThreadRow>[] = [
     ),
     tip: ({name}) => name,
   },
-  {key: "id", title: "ID", value: ({id}) => id, show: ({id}) => id || ""}, // a sum has none
-  {key: "group", title: "Group", value: ({group}) => group},
-  countColumn("blocked.count", "Blocked", "Number of times the thread was blocked", ({blocked}) => blocked.count),
+  {key: "id", title: "ID", priority: 3, width: 60, value: ({id}) => id, show: ({id}) => id || ""}, // a sum has none
+  {key: "group", title: "Group", priority: 4, value: ({group}) => group},
+  less(
+    2,
+    countColumn("blocked.count", "Blocked", "Number of times the thread was blocked", ({blocked}) => blocked.count),
+  ),
   timeColumn("blocked.time", "Blocked time", "Time the thread was blocked", ({blocked}) => blocked.time),
-  countColumn("waited.count", "Waited", "Number of waits in Object.wait", ({waited}) => waited.count),
+  less(
+    2,
+    countColumn("waited.count", "Waited", "Number of waits in Object.wait", ({waited}) => waited.count),
+  ),
   timeColumn("waited.time", "Waited time", "Time in Object.wait", ({waited}) => waited.time),
 ];
 
-/** The columns of a distribution; `prefix` is its name on the server. */
-export function statsColumns<R>(prefix: string, title: string, of: (row: R) => Stats, state: State): Column<R>[] {
-  const time = (key: "time" | "average" | "min" | "max", name: string, help: string) =>
-    timeColumn<R>(`${prefix}.${key}`, name, `${help} time ${title}`, (row) => of(row)[key]);
+/** The columns of a distribution; `prefix` is its name on the server. `later` is added to their priorities. */
+export function statsColumns<R>(
+  prefix: string,
+  title: string,
+  of: (row: R) => Stats,
+  state: State | ((row: R) => State),
+  later = 0,
+): Column<R>[] {
+  const time = (key: "time" | "average" | "min" | "max", priority: number, name: string, help: string) =>
+    less(
+      later + priority,
+      timeColumn<R>(`${prefix}.${key}`, name, `${help} time ${title}`, (row) => of(row)[key]),
+    );
   return [
-    countColumn(`${prefix}.count`, "Count", `Number of times ${title}`, (row) => of(row).count),
-    time("time", "Total", "Total"),
-    time("average", "Average", "Average"),
-    time("min", "Min", "Shortest"),
-    time("max", "Max", "Longest"),
+    less(
+      later + 2,
+      countColumn(`${prefix}.count`, "Count", `Number of times ${title}`, (row) => of(row).count),
+    ),
+    time("time", 1, "Total", "Total"),
+    time("average", 2, "Average", "Average"),
+    time("min", 4, "Min", "Shortest"),
+    time("max", 3, "Max", "Longest"),
     {
       key: `${prefix}.p95`,
       title: "Distribution",
+      priority: later + 2,
+      width: 110,
       help: `Times ${title} from short to long, by powers of two; sorts by the 95th percentile`,
       value: (row) => of(row).p95,
-      show: (row) => <Distribution stats={of(row)} state={state} />,
+      show: (row) => <Distribution stats={of(row)} state={typeof state === "function" ? state(row) : state} />,
     },
   ];
 }
@@ -90,12 +116,14 @@ export function classColumns(sum: ClassRow | undefined): Column<ClassRow>[] {
     {
       key: "kind",
       title: "Kind",
+      priority: 3,
       help: "What threads had to wait for: a lock, a permit, or a pooled object",
       value: ({kind}) => kind,
     },
     {
       key: "names.0",
       title: "Locks",
+      grow: true,
       help: "What the source calls the locks, the most contended first",
       value: ({names}) => names[0] ?? "",
       show: (row) => (poolOf(row) ? shortClass(row.class) : some(row.names)),
@@ -116,16 +144,25 @@ export function classColumns(sum: ClassRow | undefined): Column<ClassRow>[] {
     ),
     ...grouped(
       "Object.wait",
-      statsColumns("waited", "waited", (row) => row.waited, "waiting"),
+      statsColumns("waited", "waited", (row) => row.waited, "waiting", 2),
     ),
-    timeColumn(
-      "parked.time",
-      "Parked",
-      "Time threads were parked on synchronizers of this class",
-      ({parked}) => parked.time,
+    less(
+      3,
+      timeColumn(
+        "parked.time",
+        "Parked",
+        "Time threads were parked on synchronizers of this class",
+        ({parked}) => parked.time,
+      ),
     ),
-    countColumn("monitors", "Objects", "Number of lock objects", ({monitors}) => monitors),
-    countColumn("threads", "Threads", "Number of threads that blocked, waited or parked", ({threads}) => threads),
+    less(
+      3,
+      countColumn("monitors", "Objects", "Number of lock objects", ({monitors}) => monitors),
+    ),
+    less(
+      3,
+      countColumn("threads", "Threads", "Number of threads that blocked, waited or parked", ({threads}) => threads),
+    ),
   ];
 }
 
