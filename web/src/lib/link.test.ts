@@ -26,6 +26,8 @@ test("a link restores the view", () => {
     seq: 4711,
     cast: [9, 4, 6],
     lock: 5,
+    all: true,
+    kind: "parked.queue",
     threads: [4, 5, 6, 20],
     classes: ["com.acme.OrderBook$1", "[B"],
     waits: "parked",
@@ -67,7 +69,7 @@ test("the default view has an empty link", () => {
 
 test("invalid fields of a link are ignored", () => {
   const odd = fromHash(
-    "#order=cost&kinds=a.b&view=9-3&range=x&tab=%3Cscript%3E&hide=blocked.frozen&at=1&lock=-3&group=7&threads=1-99999999999",
+    "#order=dear&kinds=a.b&view=9-3&range=x&tab=%3Cscript%3E&hide=blocked.frozen&at=1&lock=-3&group=7&threads=1-99999999999&kind=.b&all=x",
   );
   assert.deepEqual({...odd, threads: []}, {...nothing, hidden: ["blocked"]});
   assert.equal(odd.threads.length, 100_000);

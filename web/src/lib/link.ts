@@ -72,6 +72,10 @@ export interface Shown {
   thread: number;
   seq: number;
   lock: number;
+  /** Whether the lanes of locks include those that no thread waited to get. */
+  all: boolean;
+  /** The kind of waits selected in the statistics, after the state that counts it: parked.queue; empty: none. */
+  kind: string;
   /** The threads and classes selected in the monitor statistics. */
   threads: number[];
   classes: string[];
@@ -129,6 +133,8 @@ export const nothing: Shown = {
   thread: 0,
   seq: 0,
   lock: 0,
+  all: false,
+  kind: "",
   threads: [],
   classes: [],
   waits: "waited",
@@ -228,6 +234,8 @@ export function toHash(shown: Shown): string {
   put("cast", shown.cast.join("."));
   if (shown.thread) put("at", `${shown.thread}.${shown.seq}`);
   if (shown.lock) put("lock", String(shown.lock));
+  if (shown.all) put("all", "1");
+  put("kind", shown.kind);
   put("threads", runs(shown.threads));
   for (const name of shown.classes) out.append("class", name);
   if (shown.waits !== nothing.waits) put("waits", shown.waits);
@@ -298,6 +306,8 @@ export function fromHash(text: string): Shown {
     thread,
     seq,
     lock: whole("lock"),
+    all: query.get("all") === "1",
+    kind: /^[a-z]+\.[a-z]+$/.exec(query.get("kind") ?? "")?.[0] ?? "",
     threads: parseRuns(query.get("threads") ?? ""),
     classes: query.getAll("class"),
     waits: oneOf(waits, query.get("waits"), nothing.waits),

@@ -9,13 +9,13 @@ import {count, shortClass} from "../lib/format";
 import type {Shown} from "../lib/link";
 import type {Sort} from "../lib/table";
 import type {CallerRow, Callers, Stack} from "../lib/types";
-import type {State} from "../lib/words";
+import {type State, waitTitle} from "../lib/words";
 import {show} from "../store";
 import {useKeys} from "../ui/hooks";
 import {Button, Frames, Problem, Time} from "../ui/parts";
 import {Table} from "../ui/Table";
 import type {Column} from "../ui/tableState";
-import {countColumn, method, statsColumns} from "./columns";
+import {countColumn, less, method, statsColumns} from "./columns";
 import {Panel} from "./Panel";
 
 /** How many rows are loaded at first, and each time the end of the list comes into sight. */
@@ -38,18 +38,22 @@ interface Props {
   choices: readonly Kind[];
   kind: Kind;
   parameters: Parameters;
+  /** The only kind of waits, if the table is limited to one. */
+  only: string;
   onStack: (choice: Choice) => void;
 }
 
-export function CallersPanel({title, choices, kind, parameters, onStack}: Props) {
+export function CallersPanel({title, choices, kind, parameters: given, only, onStack}: Props) {
   const [sort, setSort] = useState<Sort>({key: "stats.time", order: "desc"});
   const [limit, setLimit] = useState(pageSize);
+  const parameters = {...given, wait: only};
   const query = {...parameters, kind, sort: sort.key, order: sort.order, limit};
   const {data, error, loading} = usePart<Callers>("callers", query);
   const columns = useMemo(() => columnsOf(data?.sum, title, kind), [data?.sum, title, kind]);
   return (
     <Panel
       title={title}
+      hint={only && `only: ${waitTitle(only)}`}
       table="callers"
       parameters={{...parameters, kind}}
       extra={choices.length > 1 && <KindSelect choices={choices} kind={kind} />}
@@ -57,6 +61,7 @@ export function CallersPanel({title, choices, kind, parameters, onStack}: Props)
       <Problem text={error} />
       <Table<CallerRow, string>
         label={`${title}, by calling method`}
+        name={title.toLowerCase()}
         columns={columns}
         rows={data?.callers ?? []}
         id={(row) => `${row.class} ${row.name} ${row.method}`}
@@ -101,15 +106,28 @@ function columnsOf(sum: CallerRow | undefined, title: string, kind: Kind): Colum
     {
       key: "name",
       title: "Lock",
+      grow: true,
       help: "What the source calls the lock, or the pool, or else the class",
       value: (row) => row.name || row.class,
       show: (row) => row.name || shortClass(row.class),
       tip: (row) => row.class,
     },
-    {key: "wait", title: "Kind", help: "What the longest wait was for", value: (row) => (row === sum ? "" : row.wait)},
+    {
+      key: "wait",
+      title: "Kind",
+      priority: 4,
+      help: "What the longest wait was for",
+      value: (row) => (row === sum ? "" : row.wait),
+    },
     ...statsColumns<CallerRow>("stats", title.toLowerCase(), (row) => row.stats, kinds[kind].state),
-    countColumn("monitors", "Objects", "Number of monitor objects", (row) => row.monitors),
-    countColumn("threads", "Threads", "Number of threads", (row) => row.threads),
+    less(
+      4,
+      countColumn("monitors", "Objects", "Number of monitor objects", (row) => row.monitors),
+    ),
+    less(
+      3,
+      countColumn("threads", "Threads", "Number of threads", (row) => row.threads),
+    ),
   ];
 }
 

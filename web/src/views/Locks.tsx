@@ -7,17 +7,20 @@ import {useKnown, usePart} from "../known";
 import {count, duration, px, shortClass} from "../lib/format";
 import type {Shown} from "../lib/link";
 import {around} from "../lib/scale";
-import type {LockLanes, LockRow} from "../lib/types";
+import type {LockLane, LockLanes} from "../lib/types";
 import {show} from "../store";
 import {moveOf} from "../timeline/keys";
 import {LocksPlane, lockRowHeight} from "../timeline/locks";
 import {useEvent, useKeys, useRested} from "../ui/hooks";
 import {Button, Empty, Problem} from "../ui/parts";
+import {HoldersPanel} from "./Holders";
 import {LockDetail} from "./LockDetail";
 import {Minimap} from "./Minimap";
 import {gutterWidth, Lanes, type Stage, useLinkedView, useStage} from "./stage";
 
 const pageSize = 20;
+/** How many locks of one name have lanes. */
+const perName = 3;
 
 interface Tip {
   text: string;
@@ -28,7 +31,7 @@ interface Tip {
 export function LocksView({shown}: {shown: Shown}) {
   const [tip, setTip] = useState<Tip | null>(null);
   const stage = useLocksStage(shown, setTip);
-  const {lanes, known, error, loading} = useLockLanes(stage, shown);
+  const {lanes, known, error, loading, range} = useLockLanes(stage, shown);
   const {plane, scroller} = stage;
   const at = lanes?.findIndex(({row}) => row.lock.id === shown.lock) ?? -1;
   const chosen = lanes?.[at];
@@ -57,7 +60,15 @@ export function LocksView({shown}: {shown: Shown}) {
     <div class="threads">
       <div class="toolbar">
         <Legend />
-        <div class="tools">{known > pageSize && <Pages offset={shown.skip} known={known} />}</div>
+        <div class="tools">
+          <Button
+            text="All locks"
+            label="Also locks that no thread waited to get, and all locks of the same name"
+            pressed={shown.all}
+            onClick={() => show({all: !shown.all, skip: 0})}
+          />
+          {known > pageSize && <Pages offset={shown.skip} known={known} />}
+        </div>
       </div>
       <Problem text={error} />
       <Minimap stage={stage} shown={shown} />
@@ -66,19 +77,23 @@ export function LocksView({shown}: {shown: Shown}) {
         label="Lanes of locks over time. Press up or down to select a lock, and the question mark to list all keys."
         corner={lanes ? `${count(known)} locks` : ""}
         height={(lanes?.length ?? 0) * lockRowHeight}
-        names={lanes?.map(({row}, i) => (
-          <LaneName key={row.lock.id} row={row} top={i * lockRowHeight} chosen={row.lock.id === shown.lock} />
+        names={lanes?.map((lane, i) => (
+          <LaneName key={lane.row.lock.id} lane={lane} top={i * lockRowHeight} chosen={lane === chosen} />
         ))}
         onScroll={onScroll}
       >
         {lanes?.length === 0 && !loading && (
           <Empty title="No contended locks here">
-            <p>A lock appears once a thread waits for it. Zoom out, or run the program under load.</p>
+            <p>A lock appears once a thread has to wait to get it. Zoom out, or run the program under load.</p>
           </Empty>
         )}
         {tip && <LockTip tip={tip} width={plane.current?.width ?? 0} />}
       </Lanes>
-      {chosen && <LockDetail lane={chosen} plane={plane.current} />}
+      {chosen ? (
+        <LockDetail lane={chosen} plane={plane.current} parameters={range} />
+      ) : (
+        <HoldersPanel parameters={range} />
+      )}
     </div>
   );
 }
@@ -120,21 +135,23 @@ function useLocksStage(shown: Shown, setTip: (tip: Tip | null) => void): Stage<L
 }
 
 /** The lanes of a page of locks, and how many locks there are on all pages. */
-function useLockLanes({plane, view}: Stage<LocksPlane>, {skip}: Shown) {
+function useLockLanes({plane, view}: Stage<LocksPlane>, {skip, all, lock}: Shown) {
   const rested = useRested(view, 150);
   const from = Math.floor(rested.from);
   const to = Math.max(Math.ceil(rested.to), from + 1);
-  const parameters = rested.to > 1 ? {from, to, width: 1000, offset: skip, limit: pageSize} : null;
+  const range = rested.to > 1 ? {from, to} : null;
+  const which = all ? {} : {contended: true, per_name: perName, keep: lock};
+  const parameters = range && {...range, ...which, width: 1000, offset: skip, limit: pageSize};
   const {data: answer, error, loading} = usePart<LockLanes>("locklanes", parameters);
   // Locks without a waiter in sight (joined threads, for example) come last, and have nothing to show.
-  const data = useMemo(() => answer && {...answer, lanes: answer.lanes.filter(({row}) => isUsed(row))}, [answer]);
+  const data = useMemo(() => answer && {...answer, lanes: answer.lanes.filter(isUsed)}, [answer]);
   useEffect(() => plane.current!.setLanes(data), [plane, data]);
   const lanes = data?.lanes;
   const known = !answer || !lanes ? 0 : lanes.length < answer.lanes.length ? skip + lanes.length : answer.total;
-  return {lanes, known, error, loading};
+  return {lanes, known, error, loading, range};
 }
 
-function isUsed({blocked, waited, parked, handoffs}: LockRow): boolean {
+function isUsed({row: {blocked, waited, parked, handoffs}}: LockLane): boolean {
   return blocked.count + waited.count + parked.count + handoffs > 0 || blocked.time + waited.time + parked.time > 0;
 }
 
@@ -175,25 +192,31 @@ function Pages({offset, known}: {offset: number; known: number}) {
   );
 }
 
-function LaneName({row, top, chosen}: {row: LockRow; top: number; chosen: boolean}) {
-  const {lock, blocked} = row;
+function LaneName({lane, top, chosen}: {lane: LockLane; top: number; chosen: boolean}) {
+  const {lock, name, kind, blocked, waiters, convoy, waited, parked} = lane.row;
+  const {locks, time} = lane.namesakes;
+  const object = `${shortClass(lock.class)}@${lock.hash}`;
+  const sums =
+    blocked.count > 0 || blocked.time > 0
+      ? `${count(blocked.count)} blocked, queue of ${waiters}, convoy of ${convoy}`
+      : `waits of ${duration(waited.time + parked.time)}`;
+  const others = locks > 1 ? `one of ${count(locks)} of this name, which threads waited ${duration(time)} for` : "";
   return (
     <button
       type="button"
       class={`name lock ${chosen ? "chosen" : ""}`}
       style={{top: px(top), height: px(lockRowHeight)}}
-      title={`${lock.class}@${lock.hash}`}
+      title={[name, `${lock.class}@${lock.hash}`, sums, others].filter(Boolean).join("\n")}
       onClick={() => show({lock: lock.id})}
     >
-      <span class="text">{row.name || shortClass(lock.class) || "(unknown class)"}</span>
+      <span class="text">{name || shortClass(lock.class) || "(unknown class)"}</span>
       {blocked.time > 0 && <span class="hot">{duration(blocked.time)}</span>}
       <span class="second faint">
-        {row.name && shortClass(lock.class)}@{lock.hash}{" "}
-        {row.kind === "permit" || row.kind === "pool" ? `(${row.kind}) ` : ""}
-        {blocked.count > 0
-          ? `${count(blocked.count)} blocked, queue of ${row.waiters}, convoy of ${row.convoy}`
-          : `waits of ${duration(row.waited.time + row.parked.time)}`}
+        {kind === "permit" || kind === "pool" ? `${kind} ` : ""}
+        {name ? object : `@${lock.hash}`}
+        {locks > 1 && `, 1 of ${count(locks)}: ${duration(time)}`}
       </span>
+      <span class="second faint">{sums}</span>
     </button>
   );
 }

@@ -1,37 +1,92 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Monitor statistics: threads, then lock classes, then the methods that blocked and waited. The selection in a table
-// limits the tables after it.
+// Monitor statistics: waits by kind, threads, lock classes, then the methods that blocked and waited. The selection in a
+// table limits the methods, and that of threads also the other tables.
 import {useMemo, useState} from "preact/hooks";
 import type {Parameters} from "../api";
-import {scope, threadsParameter, useClasses, useKnown} from "../known";
+import {scope, threadsParameter, useClasses, useKnown, usePart} from "../known";
 import {count} from "../lib/format";
 import {type Shown, waits} from "../lib/link";
 import type {Sort} from "../lib/table";
-import type {ClassRow, StateTime, ThreadRow, ThreadSum} from "../lib/types";
+import type {ClassRow, KindRow, Kinds, StateTime, ThreadRow, ThreadSum} from "../lib/types";
 import {show} from "../store";
 import {Problem} from "../ui/parts";
 import {Table} from "../ui/Table";
 import {CallersPanel, type Choice, pageSize, StackPanel} from "./Callers";
 import {classColumns, threadColumns} from "./columns";
+import {kindColumns} from "./kinds";
 import {Panel} from "./Panel";
 
 export function MonitorsView({shown}: {shown: Shown}) {
   const [stack, setStack] = useState<Choice | null>(null);
   const selection: Parameters = {...scope(shown), threads: threadsParameter(shown.threads)};
   const callers: Parameters = {...selection, class: shown.classes};
+  const [state, only] = shown.kind.split(".");
+  const onlyOf = (one: string) => (state === one && only) || "";
   return (
     <div class="monitors">
+      <KindsPanel shown={shown} selection={selection} />
       <ThreadsPanel shown={shown} />
       <ClassesPanel shown={shown} selection={selection} />
       <div class="two">
-        <CallersPanel title="Blocked" choices={["blocked"]} kind="blocked" parameters={callers} onStack={setStack} />
-        <CallersPanel title="Waited" choices={waits} kind={shown.waits} parameters={callers} onStack={setStack} />
+        <CallersPanel
+          title="Blocked"
+          choices={["blocked"]}
+          kind="blocked"
+          parameters={callers}
+          only={onlyOf("blocked")}
+          onStack={setStack}
+        />
+        <CallersPanel
+          title="Waited"
+          choices={waits}
+          kind={shown.waits}
+          parameters={callers}
+          only={onlyOf(shown.waits)}
+          onStack={setStack}
+        />
       </div>
       {stack && <StackPanel choice={stack} onChoose={setStack} />}
     </div>
   );
+}
+
+/** What threads waited for, of whatever kind: a selected kind limits the methods. */
+function KindsPanel({shown, selection}: {shown: Shown; selection: Parameters}) {
+  const {data, error, loading} = usePart<Kinds>("kinds", selection);
+  const columns = useMemo(() => kindColumns(data?.sum), [data?.sum]);
+  const choose = ([kind = ""]: string[]) => {
+    const state = waits.find((one) => kind.startsWith(`${one}.`));
+    show(state ? {kind, waits: state} : {kind});
+  };
+  return (
+    <Panel
+      title="Waits by kind"
+      hint={shown.kind ? "limits the methods below" : "click to select"}
+      table="kinds"
+      parameters={selection}
+    >
+      <Problem text={error} />
+      <Table<KindRow, string>
+        label="Waits by kind"
+        name="kinds"
+        columns={columns}
+        rows={data?.kinds ?? []}
+        id={kindOf}
+        sort={{key: "stats.time", order: "desc"}}
+        chosen={shown.kind ? [shown.kind] : []}
+        onChoose={choose}
+        sum={data?.sum}
+        loading={loading}
+        empty="No thread waited in this range."
+      />
+    </Panel>
+  );
+}
+
+function kindOf({state, wait}: KindRow): string {
+  return `${state}.${wait}`;
 }
 
 function ThreadsPanel({shown}: {shown: Shown}) {
@@ -55,6 +110,7 @@ function ThreadsPanel({shown}: {shown: Shown}) {
     >
       <Table
         label="Threads"
+        name="threads"
         columns={threadColumns}
         rows={threads}
         id={({id}) => id}
@@ -85,6 +141,7 @@ function ClassesPanel({shown, selection}: {shown: Shown; selection: Parameters})
       <Problem text={error} />
       <Table<ClassRow, string>
         label="Lock classes"
+        name="classes"
         columns={columns}
         rows={data?.classes ?? []}
         id={(row) => row.class}

@@ -17,7 +17,6 @@ interface Props {
 }
 
 export function Panel({title, hint, table, parameters, children, extra}: Props) {
-  const {session} = useKnown();
   return (
     <section class="panel" aria-label={title} data-table={table}>
       <header>
@@ -25,23 +24,31 @@ export function Panel({title, hint, table, parameters, children, extra}: Props) 
         {extra}
         <span class="hint">{hint}</span>
         <span class="apart" />
-        <Menu icon="download" label={`Save ${title.toLowerCase()} as a file`}>
-          {(close) =>
-            ["csv", "json"].map((format) => (
-              <a
-                key={format}
-                class="choice"
-                download
-                href={address(`sessions/${session?.id}/export`, {...parameters, table, format})}
-                onClick={close}
-              >
-                {format.toUpperCase()}
-              </a>
-            ))
-          }
-        </Menu>
+        <SaveMenu title={title} table={table} parameters={parameters} />
       </header>
       {children}
     </section>
+  );
+}
+
+/** The files that a table can be saved as. */
+export function SaveMenu({title, table, parameters}: Pick<Props, "title" | "table" | "parameters">) {
+  const {session} = useKnown();
+  return (
+    <Menu icon="download" label={`Save ${title.toLowerCase()} as a file`}>
+      {(close) =>
+        ["csv", "json"].map((format) => (
+          <a
+            key={format}
+            class="choice"
+            download
+            href={address(`sessions/${session?.id}/export`, {...parameters, table, format})}
+            onClick={close}
+          >
+            {format.toUpperCase()}
+          </a>
+        ))
+      }
+    </Menu>
   );
 }
