@@ -39,6 +39,9 @@ func TestMonitorTablesAddUp(t *testing.T) {
 	p.Until(fmt.Sprintf(`document.querySelector("[aria-label=Blocked] .sum")?.innerHTML.includes(%q)`, nanoseconds(callers.Sum.Stats.Time)))
 	assert.Len(t, p.Texts("[aria-label=Blocked] tbody tr"), len(callers.Callers))
 
+	kinds := get[viewapi.Kinds](t, simulated(t), "sessions/"+finished+"/kinds?threads="+ids)
+	p.Until(fmt.Sprintf(`document.querySelector("[data-table=kinds] .sum")?.innerHTML.includes(%q)`, nanoseconds(kinds.Sum.Stats.Time)))
+
 	waits := get[viewapi.Callers](t, simulated(t), "sessions/"+finished+"/callers?threads="+ids+"&class="+url.QueryEscape(class)+"&kind=reenter")
 	p.Choose("[aria-label=Waited] select", "reenter")
 	p.Until(fmt.Sprintf(`document.querySelector("[aria-label=Waited] .sum")?.innerHTML.includes(%q)`, nanoseconds(waits.Sum.Stats.Time)))
@@ -91,9 +94,10 @@ const isSorted = `((rows, head) => {
 
 func TestAllColumnsSort(t *testing.T) {
 	t.Parallel()
-	p := open(t, "s="+finished+"&tab=monitors")
+	p := openWindow(t, "s="+finished+"&tab=monitors", browser.Window{Width: 4600, Height: 900}) // wide enough for all columns
 	p.Until(`document.querySelectorAll(".monitors tbody tr").length > 20`)
-	for _, table := range []string{"[data-table=threads]", "[data-table=classes]", "[aria-label=Blocked]", "[aria-label=Waited]"} {
+	assert.Zero(t, browser.Eval[int](p, `document.querySelectorAll(".columns.more").length`), "columns that do not fit")
+	for _, table := range []string{"[data-table=kinds]", "[data-table=threads]", "[data-table=classes]", "[aria-label=Blocked]", "[aria-label=Waited]"} {
 		sorts(t, p, table)
 	}
 	p.ClickText(".tabs button", "Critical path")
@@ -108,7 +112,7 @@ func TestLocksHaveLanes(t *testing.T) {
 	t.Parallel()
 	p := open(t, "s="+finished+"&tab=locks&view=0-3000000000")
 	p.Until(`document.querySelectorAll(".name.lock").length > 3`)
-	lanes := get[viewapi.LockLanes](t, simulated(t), "sessions/"+finished+"/locklanes?from=0&to=3000000000").Lanes
+	lanes := get[viewapi.LockLanes](t, simulated(t), "sessions/"+finished+"/locklanes?from=0&to=3000000000&contended=true&per_name=3").Lanes
 	for i, text := range p.Texts(".name.lock") {
 		assert.True(t, strings.HasPrefix(text, short(lanes[i].Row.Lock.Class)), text)
 	}
@@ -125,6 +129,8 @@ func TestLocksHaveLanes(t *testing.T) {
 	assert.Contains(t, detail, fmt.Sprintf("%d times", row.Blocked.Count))
 	assert.Contains(t, detail, fmt.Sprintf("%d threads", row.Waiters))
 	assert.Contains(t, detail, fmt.Sprintf("Handoffs\n%d", row.Handoffs))
+	p.ClickText(".detail button", "Convoys")
+	p.Until(`document.querySelector("[aria-label=Convoys] tbody tr")`)
 	p.Click(".detail tbody tr")
 	p.Until(`document.querySelector("#tab-threads").ariaSelected === "true" && document.querySelector(".range-chip")`)
 }

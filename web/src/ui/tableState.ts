@@ -59,7 +59,7 @@ const around = 29;
 const menuWidth = 26;
 
 function naturalWidth({title, grow, width}: Column<never>): number {
-  return width ?? Math.max(grow ? 120 : 74, Math.ceil(title.length * letter + around));
+  return Math.max(width ?? (grow ? 120 : 74), Math.ceil(title.length * letter + around));
 }
 
 /** The columns that fit, their widths, and what changes them. */

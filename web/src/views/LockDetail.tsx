@@ -110,7 +110,9 @@ function open({from, to}: Convoy): void {
 function Sum({name, of, note}: {name: string; of: StateTime; note?: string}) {
   return (
     <Fact name={name}>
-      <Time ns={of.time} />, {count(of.count)} times{note}
+      <span>
+        <Time ns={of.time} />, {count(of.count)} times{note}
+      </span>
     </Fact>
   );
 }

@@ -22,7 +22,9 @@ export function Panel({title, hint, table, parameters, children, extra}: Props) 
       <header>
         <h2>{title}</h2>
         {extra}
-        <span class="hint">{hint}</span>
+        <span class="hint" title={hint}>
+          {hint}
+        </span>
         <span class="apart" />
         <SaveMenu title={title} table={table} parameters={parameters} />
       </header>

@@ -54,7 +54,7 @@ const columns: Column<Session>[] = [
     show: ({jvm}) => jvm.replace(" Runtime Environment", ""),
     tip: ({jvm}) => jvm,
   },
-  {key: "origin", title: "Start", width: 132, value: ({origin}) => Number(origin), show: (session) => began(session)},
+  {key: "origin", title: "Start", width: 150, value: ({origin}) => Number(origin), show: (session) => began(session)},
   {key: "to", title: "Duration", value: ({to}) => to, show: ({to}) => duration(to)},
   countColumn("threads", "Threads", "", ({threads}) => threads),
   less(

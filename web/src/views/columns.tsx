@@ -15,7 +15,7 @@ export function countColumn<R>(key: string, title: string, help: string, value: 
 }
 
 export function timeColumn<R>(key: string, title: string, help: string, value: (row: R) => number): Column<R> {
-  return {key, title, help, value, show: (row) => <Time ns={value(row)} />};
+  return {key, title, help, width: 84, value, show: (row) => <Time ns={value(row)} />};
 }
 
 /** A column that is left out before those of a lower priority. */

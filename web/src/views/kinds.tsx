@@ -18,17 +18,21 @@ const states: Record<string, State> = {
   sleeping: "sleeping",
 };
 
+/** Where the kind itself is the subject, its title would be too short. */
+const names: Record<string, string> = {park: "park, for an unknown reason", unknown: "not known"};
+
 function stateOf({state, wait}: KindRow): State {
   return states[state] ?? waits[wait]?.state ?? "unknown";
 }
 
 export function kindColumns(sum: KindRow | undefined): Column<KindRow>[] {
-  const title = (row: KindRow) => (row === sum ? "Total" : waitTitle(row.wait) || row.wait);
+  const title = (row: KindRow) => (row === sum ? "Total" : names[row.wait] || waitTitle(row.wait) || row.wait);
   return [
     {
       key: "wait",
       title: "Kind",
       grow: true,
+      width: 104,
       value: title,
       show: (row) => (
         <>
@@ -40,6 +44,7 @@ export function kindColumns(sum: KindRow | undefined): Column<KindRow>[] {
     {
       key: "names",
       title: "What for",
+      width: 84,
       help: "What the source calls it, the longest waits first",
       grow: true,
       value: (row) => (row === sum ? "" : named(row)),
