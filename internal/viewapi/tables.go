@@ -156,6 +156,7 @@ type Path struct {
 	Thread    ThreadRef   `json:"thread"` // whose path it is
 	Chosen    string      `json:"chosen"` // reason for the choice: asked, waited longest, main thread, ended last
 	Unbounded bool        `json:"unbounded"`
+	Text      string      `json:"text"`  // what the time went into, in a sentence with the largest of Parts
 	Cut       bool        `json:"cut"`   // incomplete, since it has too many pieces
 	Total     int         `json:"total"` // segments; the list has fewer if short neighbors were joined
 	Segments  []Segment   `json:"segments"`
@@ -167,6 +168,10 @@ type Path struct {
 	Sites     []PathRow `json:"sites"`      // the same by class and place
 	PerThread []PathRow `json:"per_thread"` // time of the path that is on each thread
 	PerKind   []PathRow `json:"per_kind"`   // time of the path by kind of segment
+	Parts     []PathRow `json:"parts"`      // what the path's thread did itself or waited for, and for whom, in words; of an unbounded path, each thread
+
+	// NoSavings says why no row's Saving means anything: the thread does not end in the range, or waits for tasks. Empty: savings are estimates.
+	NoSavings string `json:"no_savings"`
 }
 
 // Segment is a part of a path. Segments tile the range.
@@ -181,9 +186,10 @@ type Segment struct {
 
 // PathRow is a row of one of the tables of a path.
 type PathRow struct {
-	Name   string     `json:"name"`   // class, method, thread or kind
+	Name   string     `json:"name"`   // class, method, thread or kind; of Parts, words
+	Shown  int        `json:"shown"`  // of Parts: the state in whose color lanes show the thread meanwhile
 	Lock   *LockRef   `json:"lock"`   // of tables by lock
-	Thread *ThreadRef `json:"thread"` // of the table by thread
+	Thread *ThreadRef `json:"thread"` // of the table by thread; of Parts, for whom the thread waited longest; else null
 	Stack  uint32     `json:"stack"`  // of the table by place; 0: none
 	State  string     `json:"state"`  // what the wait was for: lock, permit, pool, object, sleep, ...
 	Count  int        `json:"count"`  // waits, or segments

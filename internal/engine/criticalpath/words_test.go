@@ -25,7 +25,7 @@ func TestTitlesAreThoseOfThePage(t *testing.T) {
 	}
 	table, _, _ = strings.Cut(table, "\n};")
 	page := map[string]string{}
-	for _, row := range regexp.MustCompile(`(?m)^ {2}(\w+): \["([^"]+)", "\w+"\],$`).FindAllStringSubmatch(table, -1) {
+	for _, row := range regexp.MustCompile(`(?m)^ {2}(\w+): "([^"]+)",$`).FindAllStringSubmatch(table, -1) {
 		page[row[1]] = row[2]
 	}
 	own := map[string]string{}

@@ -140,21 +140,16 @@ func TestPathTableOpensTheSegment(t *testing.T) {
 	p := openWindow(t, "s="+finished+"&tab=path", browser.Window{Width: 1280, Height: 2400}) // tables show only the rows in sight
 	p.Until(`document.querySelectorAll(".path-view tbody tr").length > 2`)
 	path := get[viewapi.Path](t, simulated(t), "sessions/"+finished+"/path")
-	assert.Len(t, p.Texts(".path-view tbody tr"), len(path.Classes))
+	assert.Len(t, p.Texts(".path-view tbody tr"), len(path.Parts))
 	for _, table := range []struct {
 		title string
 		rows  []viewapi.PathRow
-	}{{"Locks", path.Locks}, {"Call sites", path.Sites}, {"Threads", path.PerThread}, {"Activity", path.PerKind}} {
+	}{{"Lock classes", path.Classes}, {"Locks", path.Locks}, {"Call sites", path.Sites}, {"Threads", path.PerThread}, {"Activity", path.PerKind}} {
 		p.ClickText(".subtabs button", table.title)
 		p.Until(fmt.Sprintf(`document.querySelectorAll(".path-view tbody tr").length === %d`, len(table.rows)))
 		assert.Contains(t, browser.Eval[string](p, `document.querySelector(".path-view tbody").innerHTML`), nanoseconds(table.rows[0].Time))
 	}
 	assert.NotContains(t, p.Text(".path-view"), "_", "identifiers instead of words")
-	assert.Equal(t, browser.Eval[string](p, `getComputedStyle(document.documentElement).getPropertyValue("--state-runnable").trim()`),
-		browser.Eval[string](p, `(() => {
-			const [r, g, b] = getComputedStyle(document.querySelector(".part[data-kind=run]")).backgroundColor.match(/\d+/g);
-			return "#" + [r, g, b].map((n) => Number(n).toString(16).padStart(2, "0")).join("");
-		})()`), "the color of running in the lanes")
 	p.ClickText(".subtabs button", "Lock classes")
 	p.ClickText(".path-view td", short(path.Classes[0].Name))
 	p.Until(`document.querySelector(".detail h2")`)

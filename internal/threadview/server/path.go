@@ -232,6 +232,7 @@ func (q *query) path() (any, *Problem) {
 	out := viewapi.Path{
 		From: q.rel(q.from), To: q.rel(q.to), Chosen: chosen, Unbounded: unbounded, Segments: []viewapi.Segment{}, Threads: []viewapi.ThreadRef{},
 		Locks: []viewapi.PathRow{}, Classes: []viewapi.PathRow{}, Sites: []viewapi.PathRow{}, PerThread: []viewapi.PathRow{}, PerKind: []viewapi.PathRow{},
+		Parts: []viewapi.PathRow{},
 	}
 	if thread == jvmthread.NoThread {
 		out.Thread.Name = "none"
@@ -246,6 +247,8 @@ func (q *query) path() (any, *Problem) {
 	}
 	out.From, out.To, out.Total = q.rel(path.Start), q.rel(path.End), len(path.Segments)
 	q.segments(&path, &out)
+	q.pathParts(&path, &out)
+	out.NoSavings = q.noSavings(&path)
 	q.pathTables(g.graph, &path, &out)
 	return out, nil
 }

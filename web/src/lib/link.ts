@@ -25,7 +25,7 @@ export type Tab = (typeof tabs)[number];
 export const waits = ["waited", "reenter", "parked", "joined", "sleeping"] as const;
 export type Waits = (typeof waits)[number];
 
-export const pathTables = ["classes", "locks", "sites", "per_thread", "per_kind"] as const;
+export const pathTables = ["parts", "classes", "locks", "sites", "per_thread", "per_kind"] as const;
 export type By = (typeof pathTables)[number];
 
 /** A time that another program, such as Jaeger, links to: microseconds since the Unix epoch, and the thread; 0 for none. */
@@ -138,7 +138,7 @@ export const nothing: Shown = {
   threads: [],
   classes: [],
   waits: "waited",
-  by: "classes",
+  by: "parts",
   query: "",
   what: [],
   routes: [],

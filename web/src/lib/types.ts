@@ -785,6 +785,7 @@ export interface Path {
   thread: ThreadRef;
   chosen: string;
   unbounded: boolean;
+  text: string;
   cut: boolean;
   total: number;
   segments: Segment[];
@@ -795,6 +796,8 @@ export interface Path {
   sites: PathRow[];
   per_thread: PathRow[];
   per_kind: PathRow[];
+  parts: PathRow[];
+  no_savings: string;
 }
 
 export interface Segment {
@@ -808,6 +811,7 @@ export interface Segment {
 
 export interface PathRow {
   name: string;
+  shown: number;
   lock: LockRef | null;
   thread: ThreadRef | null;
   stack: number;

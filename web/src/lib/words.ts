@@ -143,31 +143,27 @@ export const confidenceHelp: Record<string, string> = {
   ambiguous: "several candidates match",
 };
 
-/** The kinds of pieces of a critical path: what the thread did, and the state whose color it has. */
-const pieces: Record<string, [title: string, state: State]> = {
-  run: ["running", "runnable"],
-  sleep: ["sleeping", "sleeping"],
-  suspended: ["suspended", "suspended"],
-  blocked_unknown: ["blocked by an unknown thread", "blocked"],
-  wait_unknown: ["waiting for an unknown thread", "waiting"],
-  timer: ["waiting for a timeout", "parked"],
-  wake_latency: ["woken, not running yet", "reentering"],
-  start_latency: ["started, not running yet", "joining"],
-  deadlock: ["deadlocked", "deadlocked"],
-  cycle: ["waiting in a cycle", "deadlocked"],
-  unknown: ["unknown", "unknown"],
-  too_deep: ["not searched further", "unknown"],
-  cut: ["not searched", "unknown"],
-  idle: ["waiting for a task", "idle"],
-  run_queue: ["waiting for a carrier", "queued"],
+/** The kinds of pieces of a critical path. */
+const pieces: Record<string, string> = {
+  run: "running",
+  sleep: "sleeping",
+  suspended: "suspended",
+  blocked_unknown: "blocked by an unknown thread",
+  wait_unknown: "waiting for an unknown thread",
+  timer: "waiting for a timeout",
+  wake_latency: "woken, not running yet",
+  start_latency: "started, not running yet",
+  deadlock: "deadlocked",
+  cycle: "waiting in a cycle",
+  unknown: "unknown",
+  too_deep: "not searched further",
+  cut: "not searched",
+  idle: "waiting for a task",
+  run_queue: "waiting for a carrier",
 };
 
 export function pieceTitle(kind: string): string {
-  return pieces[kind]?.[0] ?? kind.replaceAll("_", " ");
-}
-
-export function pieceState(kind: string): State {
-  return pieces[kind]?.[1] ?? "unknown";
+  return pieces[kind] ?? kind.replaceAll("_", " ");
 }
 
 export function stateNumber(name: State): number {
