@@ -85,7 +85,7 @@ func Shop(sym *symbols.Table, seed uint64, requests int) ([]jvmthread.Event, []S
 		next[i] = shopFirst + s.between(0, 5_000_000)
 	}
 	report := jvmthread.Time(3 * shopFirst)
-	for len(out) < requests { // in the order in which they ask for the lock
+	for len(out) < requests { // in the order in which they want the lock
 		thread := 0
 		for i := range next {
 			if next[i] < next[thread] {
@@ -127,7 +127,7 @@ func (s *shop) report(at jvmthread.Time) jvmthread.Time {
 	return to
 }
 
-// free returns when all that asked for the lock have had it.
+// free returns when all that wanted the lock have had it.
 func (s *shop) free() jvmthread.Time {
 	if len(s.holds) == 0 {
 		return 0
@@ -156,7 +156,7 @@ func (s *shop) asleep(id jvmthread.ThreadID, from, to jvmthread.Time, stack stri
 	s.add(to, id, jvmthread.KindSleepEnd, jvmthread.Event{}, "")
 }
 
-// request is one that asks for the lock at a time.
+// request is one that wants the lock at a time.
 func (s *shop) request(id jvmthread.ThreadID, at jvmthread.Time, number int) ShopRequest {
 	route := s.rng.IntN(len(shopRoutes))
 	r := ShopRequest{Name: shopRoutes[route], From: at - s.between(1_000, 400_000), Threads: []jvmthread.ThreadID{id}}

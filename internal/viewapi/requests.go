@@ -70,6 +70,6 @@ type RequestWait struct {
 	Object   string     `json:"object"` // what it was for: the lock by its name in the source; may be empty
 	Method   string     `json:"method"` // of the application that waited; empty: unknown
 	Time     int64      `json:"time"`
-	Holder   *Holder    `json:"holder"`   // who held it longest meanwhile, without a stack; null: nobody, or not known
+	Holder   *Holder    `json:"holder"`   // who held it longest meanwhile, without a stack; null: none, or not known
 	EndedBy  *ThreadRef `json:"ended_by"` // without a holder: the thread that ended the wait, such as the one with the result; null: none, or not known
 }

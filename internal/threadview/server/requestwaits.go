@@ -127,7 +127,7 @@ func (s *requestSums) title(iv *store.Interval) string {
 	return title
 }
 
-// add adds a wait. One that goes on after a window counts once.
+// add adds a wait. One that continues after a window counts once.
 func (s *requestSum) add(w *requestWait) {
 	if !w.interval.Marks.Has(jvmthread.MarkContinues) || s.count == 0 {
 		s.count++
