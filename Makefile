@@ -83,7 +83,7 @@ test: ## run everything that CI checks, from generated files to real JVMs
 	$(MAKE) --no-print-directory --output-sync=target -j2 e2etest jvmtest
 
 .PHONY: unittest
-unittest:
+unittest: e2e/accessibility/node_modules/.installed
 	$(GO) test -race -timeout 4h $(PACKAGES)
 	$(GO) test -run DoNotAllocate ./internal/wire
 
@@ -122,7 +122,7 @@ check: ## the inner loop: format, vet, unit tests of Go and C
 	@$(MAKE) --no-print-directory --output-sync=target -j2 agenttest unittest-briefly
 
 .PHONY: unittest-briefly
-unittest-briefly:
+unittest-briefly: e2e/accessibility/node_modules/.installed
 	@unformatted=$$($(TOOL) gofumpt -extra=group_params,clothe_returns -l $(wildcard *.go) $(filter-out build/,$(wildcard */)) | \
 		grep -v /node_modules/); test -z "$$unformatted" || { echo "not formatted by gofumpt -extra: $$unformatted"; exit 1; }
 	$(GO) vet ./...
@@ -180,6 +180,12 @@ config/grafana/node_modules/.installed: config/grafana/package-lock.json
 e2e/assistants/node_modules/.installed: e2e/assistants/package-lock.json
 	@scripts/need.sh npm
 	cd e2e/assistants && ../../scripts/retry.sh npm --loglevel=error ci --ignore-scripts
+	@touch $@
+
+# The checker of accessibility, which tests run in the page.
+e2e/accessibility/node_modules/.installed: e2e/accessibility/package-lock.json
+	@scripts/need.sh npm
+	cd e2e/accessibility && ../../scripts/retry.sh npm --loglevel=error ci --ignore-scripts
 	@touch $@
 
 # BENCH are flags of e2e/speed: -sections collector, -rounds 3. CRISP is the folder of a checkout of its repository, for two rows more.

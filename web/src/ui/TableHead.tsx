@@ -118,11 +118,15 @@ function Groups<R>({columns}: {columns: Column<R>[]}) {
   }
   return (
     <tr class="groups">
-      {groups.map(({name, size}, i) => (
-        <th key={i} colSpan={size} scope="colgroup">
-          {name}
-        </th>
-      ))}
+      {groups.map(({name, size}, i) =>
+        name ? (
+          <th key={i} colSpan={size} scope="colgroup">
+            {name}
+          </th>
+        ) : (
+          <td key={i} colSpan={size} />
+        ),
+      )}
     </tr>
   );
 }

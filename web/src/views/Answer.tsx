@@ -22,9 +22,9 @@ export function Answer({shown, session}: {shown: Shown; session: Session}) {
   const error = answer.error ?? classes.error;
   if (!answer.data || !classes.data) {
     return (
-      <div class="answer" aria-busy={error === null}>
+      <section class="answer" aria-label="Answer" aria-busy={error === null}>
         <p class="faint">{error ?? "Looking for the lock that costs the most …"}</p>
-      </div>
+      </section>
     );
   }
   const {most, time} = answer.data;
@@ -32,7 +32,7 @@ export function Answer({shown, session}: {shown: Shown; session: Session}) {
   const worst = classes.data.classes.find((row) => row.class === most.class);
   const busy = classes.pending || (!path.data && !path.error);
   return (
-    <div class="answer" aria-busy={busy}>
+    <section class="answer" aria-label="Answer" aria-busy={busy}>
       <p>
         <Cause cost={most} total={time} />{" "}
         {worst && (
@@ -40,7 +40,7 @@ export function Answer({shown, session}: {shown: Shown; session: Session}) {
         )}
       </p>
       <Range shown={shown} />
-    </div>
+    </section>
   );
 }
 
@@ -140,13 +140,13 @@ function CostName({cost: {name, kind, locks, class: of}}: {cost: Cost}) {
 function Calm({rows, shown}: {rows: ClassRow[]; shown: Shown}) {
   const waited = rows.reduce((sum, {waited, parked, joined}) => sum + waited.time + parked.time + joined.time, 0);
   return (
-    <div class="answer calm">
+    <section class="answer calm" aria-label="Answer">
       <p>
         <strong>No thread had to wait for a lock, a permit or a pool</strong> {shown.range ? "in this range" : "so far"}
         {waited > 0 ? <>. Threads waited for work or for each other for {duration(waited)} in total.</> : "."}
       </p>
       <Range shown={shown} />
-    </div>
+    </section>
   );
 }
 
