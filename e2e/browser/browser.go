@@ -115,6 +115,7 @@ type Window struct {
 	Width, Height int64
 	Dark          bool
 	Downloads     string // folder for downloads
+	Zone          string // time zone, such as Europe/Berlin; empty: that of the machine
 }
 
 // Open opens an address in a new tab. Errors in the console (an exception, a violated policy, a missing file) fail the test at its end, unless Expect
@@ -149,6 +150,10 @@ func (b *Browser) Open(t testing.TB, address string, w Window) *Page {
 	_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	require.NoError(t, err)
 	p.Dark(w.Dark)
+	if w.Zone != "" {
+		_, err := chromedp.Call(ctx, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: w.Zone})
+		require.NoError(t, err)
+	}
 	if w.Downloads != "" {
 		_, err := chromedp.CallBrowser(ctx, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{
 			Behavior: cdpbrowser.SetDownloadBehaviorBehaviorAllow, DownloadPath: w.Downloads,
@@ -171,6 +176,14 @@ func (p *Page) Dark(dark bool) {
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 	})
 	require.NoError(p.t, err)
+}
+
+// Paper shows the page as it is printed, in a window of the same size.
+func (p *Page) Paper() {
+	p.t.Helper()
+	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	require.NoError(p.t, err)
+	Eval[any](p, `void dispatchEvent(new Event("beforeprint"))`)
 }
 
 func (p *Page) listen() {

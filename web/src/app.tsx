@@ -5,14 +5,17 @@ import {render} from "preact";
 import {useEffect, useState} from "preact/hooks";
 import {KnownContext, useMoment, useServer} from "./known";
 import {useLater} from "./later";
+import {clocks, moment, zone} from "./lib/clock";
+import {instant} from "./lib/format";
 import {type Shown, type Tab, tabs} from "./lib/link";
 import type {Grouping} from "./lib/rows";
 import type {Session} from "./lib/types";
-import {applyTheme, now, show, useShown} from "./store";
+import {applyTheme, link, now, show, useShown} from "./store";
 import {useKeys} from "./ui/hooks";
 import {Button, Empty} from "./ui/parts";
 import {Answer} from "./views/Answer";
-import {Banners, Header, Help} from "./views/Header";
+import {Discarded, TimeGone} from "./views/Discarded";
+import {Banners, Header} from "./views/Header";
 import {Emptied, IncidentsView, isEmptied} from "./views/Incidents";
 import {ThreadsView} from "./views/Threads";
 
@@ -33,6 +36,7 @@ function App() {
   const known = useServer(shown);
   const [help, setHelp] = useState(false);
   const {session, sessions} = known;
+  const {views} = useLater();
   useMoment(shown, session);
   useKeys((e) => {
     if (e.key === "?") setHelp(true);
@@ -50,28 +54,32 @@ function App() {
   return (
     <KnownContext.Provider value={known}>
       <Header shown={shown} onHelp={() => setHelp(true)} />
+      {session && <Printed shown={shown} session={session} />}
       <Banners session={session} error={known.error} />
       {session && !isEmptied(session) && <Answer shown={shown} session={session} />}
-      <nav class="tabs" role="tablist" aria-label="Views">
-        {tabs.map((tab) => (
-          <button
-            key={tab}
-            type="button"
-            role="tab"
-            id={`tab-${tab}`}
-            aria-selected={shown.tab === tab}
-            onClick={() => show({tab})}
-          >
-            {titles[tab]}
-            {tab === "incidents" && session && <span class="count">{session.incidents}</span>}
-            {tab === "sessions" && sessions && <span class="count">{known.allSessions}</span>}
-          </button>
-        ))}
+      {session && <TimeGone shown={shown} session={session} title={titles[shown.tab]} />}
+      <nav aria-label="Views">
+        <div class="tabs" role="tablist" aria-label="Views">
+          {tabs.map((tab) => (
+            <button
+              key={tab}
+              type="button"
+              role="tab"
+              id={`tab-${tab}`}
+              aria-selected={shown.tab === tab}
+              onClick={() => show({tab})}
+            >
+              {titles[tab]}
+              {tab === "incidents" && session && <span class="count">{session.incidents}</span>}
+              {tab === "sessions" && sessions && <span class="count">{known.allSessions}</span>}
+            </button>
+          ))}
+        </div>
       </nav>
       <main aria-labelledby={`tab-${shown.tab}`}>
         <View shown={shown} session={session} sessions={sessions} />
       </main>
-      {help && <Help onClose={() => setHelp(false)} />}
+      {help && views && <views.Help onClose={() => setHelp(false)} />}
     </KnownContext.Provider>
   );
 }
@@ -83,20 +91,8 @@ function View({shown, session, sessions}: {shown: Shown; session: Session | null
   if (shown.tab === "sessions") return views ? <views.SessionsView shown={shown} /> : later;
   if (!session) {
     if (sessions === null) return loading;
-    if (sessions.length > 0) {
-      return (
-        <Empty title="This session was discarded">
-          <p>The store has a size limit; the oldest data is discarded first.</p>
-          <Button text="Show available sessions" kind="primary" onClick={() => show({tab: "sessions"})} />
-        </Empty>
-      );
-    }
-    return (
-      <Empty title="No JVM connected yet">
-        <p>Start one with the agent; it appears here once it sends events:</p>
-        <pre>java -agentpath:/path/to/libweft.so=service=orders -jar orders.jar</pre>
-      </Empty>
-    );
+    if (sessions.length > 0 || shown.was) return <Discarded shown={shown} title={titles[shown.tab]} />;
+    return views ? <views.Welcome /> : later;
   }
   if (shown.moment) return loading;
   if (shown.tab === "incidents") return <IncidentsView key={session.id} shown={shown} />;
@@ -117,6 +113,21 @@ function View({shown, session, sessions}: {shown: Shown; session: Session | null
     case "log":
       return <views.LogView key={session.id} shown={shown} />;
   }
+}
+
+/** What a printed page shows above the view. */
+function Printed({shown, session}: {shown: Shown; session: Session}) {
+  const {from, to} = shown.range ?? shown.view ?? session;
+  const start = moment(session.origin, from);
+  return (
+    <div class="printed">
+      <strong>
+        {session.service || session.command || "JVM"}: {titles[shown.tab]}
+      </strong>{" "}
+      {clocks(start, moment(session.origin, to), 0)} ({zone(start)}; {instant(from)} – {instant(to)})
+      <div class="address">{link(null)}</div>
+    </div>
+  );
 }
 
 /** The collector did not send the other views: it has stopped, or was replaced by another version. */

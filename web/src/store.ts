@@ -34,9 +34,9 @@ export function showSession(session: string, tab = shown.tab): void {
   show({...nothing, hidden, arrows, path, mode, grouping, order, waits, by, tab, session});
 }
 
-/** The address of the current view. */
-export function link(): string {
-  return `${location.origin}${location.pathname}#${toHash(shown)}`;
+/** The address of the current view, with what it shows in words. */
+export function link(was: Shown["was"]): string {
+  return `${location.origin}${location.pathname}#${toHash({...shown, was})}`;
 }
 
 window.addEventListener("popstate", () => {
@@ -99,3 +99,10 @@ export function applyTheme(): void {
 }
 
 dark.addEventListener("change", applyTheme);
+
+// Paper is white. Canvases paint after this.
+window.addEventListener("beforeprint", () => {
+  document.documentElement.dataset.theme = "light";
+  window.dispatchEvent(new Event("weft-theme"));
+});
+window.addEventListener("afterprint", applyTheme);

@@ -49,6 +49,7 @@ test("a link restores the view", () => {
     wide: "before",
     before: "a0000000000000000000000000000001",
     beforeRange: {from: 5, to: 10},
+    was: null,
     requests: [1000, 1200],
   };
   assert.deepEqual(fromHash(`#${toHash(shown)}`), shown);

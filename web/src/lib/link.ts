@@ -7,6 +7,7 @@ import type {Measure} from "./flame";
 import {ids} from "./lanes";
 import {type Filter, type Grouping, noFilter} from "./rows";
 import type {Span} from "./scale";
+import {getWas, putWas, type Was} from "./was";
 import {arrowKinds, type IncidentKind, incidentKinds, type Kind, operations, type State, states} from "./words";
 
 export const tabs = [
@@ -111,6 +112,8 @@ export interface Shown {
   beforeRange: Span | null;
   /** How many requests there were before and now; 0: times are per second. */
   requests: [number, number];
+  /** What a shared link says about its session, until that is in view. */
+  was: Was | null;
 }
 
 export const nothing: Shown = {
@@ -157,6 +160,7 @@ export const nothing: Shown = {
   before: "",
   beforeRange: null,
   requests: [0, 0],
+  was: null,
 };
 
 function spanText(span: Span): string {
@@ -258,6 +262,7 @@ export function toHash(shown: Shown): string {
   put("before", shown.before);
   if (shown.beforeRange) put("beforerange", spanText(shown.beforeRange));
   if (shown.requests.some((n) => n > 0)) put("requests", shown.requests.join("-"));
+  if (shown.was) putWas(out, shown.was);
   return out.toString();
 }
 
@@ -330,5 +335,6 @@ export function fromHash(text: string): Shown {
     before: query.get("before") ?? "",
     beforeRange: parseSpan(query.get("beforerange")),
     requests: parsePair(query.get("requests")),
+    was: getWas(query),
   };
 }

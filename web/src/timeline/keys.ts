@@ -10,25 +10,50 @@ import {now, show} from "../store";
 import type {Plane} from "./plane";
 import type {ThreadsPlane} from "./threads";
 
-export const keyHelp: [string, string][] = [
-  ["W  S", "zoom in, zoom out"],
-  ["A  D", "pan left, right"],
-  ["0", "show the whole session"],
-  ["F", "zoom to the selected interval or range"],
-  ["←  →", "previous, next interval of the thread; fold, open the group"],
-  ["↑  ↓", "previous, next thread, pool, group, or lock"],
-  ["[", "go to the interval that unblocked this one"],
-  ["]", "go to the interval that this one unblocked"],
-  ["P", "show or hide the critical path"],
-  ["G", "grouping: none, by thread group, by thread pool"],
-  ["R", "use the selected interval as range"],
-  ["Enter", "flame graph: zoom into the frame; Esc goes back"],
-  ["L", "flame graph: show the longest wait of the frame on the lanes"],
-  ["Space", "follow or pause a live session"],
-  ["/", "search"],
-  ["Esc", "clear the selection, then show all threads, then the whole range"],
-  ["?", "this help"],
-];
+/** The keys by views, in the order of the help. */
+export const keyHelp = (
+  [
+    [
+      "Everywhere",
+      [
+        ["?", "show or close this help"],
+        ["/", "search threads, locks, methods"],
+        ["P", "show or hide the critical path"],
+        ["G", "grouping: none, thread group, pool"],
+        ["Space", "follow or pause a live session"],
+        ["Esc", "clear the selection, the episode, the range"],
+      ],
+    ],
+    [
+      "Threads and locks",
+      [
+        ["W  S", "zoom in, zoom out"],
+        ["A  D", "pan left, right"],
+        ["0", "show the whole session"],
+        ["F", "zoom to the selected interval or range"],
+        ["↑  ↓", "previous, next thread, pool, group, lock"],
+        ["←  →", "previous, next interval; fold, open a group"],
+        ["[", "go to the interval that unblocked this one"],
+        ["]", "go to the interval that this one unblocked"],
+        ["R", "use the interval as range of all tables"],
+      ],
+    ],
+    [
+      "Flame graph",
+      [
+        ["Enter", "zoom into the frame; Esc goes back"],
+        ["L", "show the longest wait of the frame on the lanes"],
+      ],
+    ],
+    [
+      "Tables",
+      [
+        ["↑  ↓", "previous, next row; with Shift, select it, too"],
+        ["Enter", "open the row"],
+      ],
+    ],
+  ] as [string, [string, string][]][]
+).flatMap(([view, all]) => all.map(([keys, text]) => ({view, keys, text})));
 
 interface Context {
   rows: Row[];

@@ -31,6 +31,9 @@ export abstract class Surface {
   protected begin(): void {
     this.observer.observe(this.canvas);
     window.addEventListener("weft-theme", () => this.changed(), {signal: this.signal});
+    // The colors of paper are set by now, and no frame comes before it is printed.
+    for (const name of ["beforeprint", "afterprint"])
+      window.addEventListener(name, () => this.frame(), {signal: this.signal});
     this.resize();
   }
 

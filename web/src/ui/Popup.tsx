@@ -13,10 +13,12 @@ interface DialogProps {
   onClose: () => void;
   children: ComponentChildren;
   wide?: boolean;
+  /** A key that closes it, as it opens it. */
+  turnKey?: string;
 }
 
 /** A modal dialog: the browser's own, which keeps the focus inside and closes on Escape. */
-export function Dialog({title, onClose, children, wide}: DialogProps) {
+export function Dialog({title, onClose, children, wide, turnKey}: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null;
@@ -26,13 +28,17 @@ export function Dialog({title, onClose, children, wide}: DialogProps) {
     return () => before?.focus();
   }, []);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it
     <dialog
       ref={dialog}
       class={wide ? "wide" : ""}
       aria-label={title}
       onClose={onClose}
       onClick={(e) => e.target === dialog.current && onClose()}
+      onKeyDown={(e) => {
+        if (e.key !== turnKey) return;
+        e.preventDefault();
+        onClose();
+      }}
     >
       <header>
         <h2>{title}</h2>

@@ -52,6 +52,8 @@ export interface Props<R, K> {
 
 export const rowHeight = 26;
 const beyond = 8;
+/** The most rows of a table on paper. */
+const mostPrinted = 1000;
 /** The width of a letter of a title, and what a cell has beside its text. */
 const letter = 7.2;
 const around = 29;
@@ -121,8 +123,15 @@ export function useSight(box: RefObject<HTMLDivElement | null>, count: number, o
     observer.observe(element);
     return () => observer.disconnect();
   }, [box]);
-  const first = Math.max(0, Math.floor(top / rowHeight) - beyond);
-  const last = Math.min(count, Math.ceil((top + height) / rowHeight) + beyond);
+  const [printed, setPrinted] = useState(false);
+  useEffect(() => {
+    const abort = new AbortController();
+    for (const name of ["beforeprint", "afterprint"])
+      window.addEventListener(name, () => setPrinted(name === "beforeprint"), {signal: abort.signal});
+    return () => abort.abort();
+  }, []);
+  const first = printed ? 0 : Math.max(0, Math.floor(top / rowHeight) - beyond);
+  const last = Math.min(count, printed ? mostPrinted : Math.ceil((top + height) / rowHeight) + beyond);
   const end = useEvent(() => onEnd?.());
   useEffect(() => {
     if (last === count && count > 0) end();

@@ -5,25 +5,28 @@
 import type {ComponentChildren} from "preact";
 import {useState} from "preact/hooks";
 import {useKnown} from "../known";
+import {iso, moment, zone} from "../lib/clock";
 import {isLive, liveFirst} from "../lib/deadlocks";
 import {count, duration, instant, shortClass} from "../lib/format";
 import type {Shown} from "../lib/link";
 import type {Deadlock, Session} from "../lib/types";
 import {link, setTheme, show, showSession, type Theme, theme} from "../store";
-import {keyHelp} from "../timeline/keys";
 import {useCopy} from "../ui/hooks";
 import {Icon, type IconName} from "../ui/Icon";
-import {Dialog, Menu} from "../ui/Popup";
+import {Menu} from "../ui/Popup";
 import {Button} from "../ui/parts";
+import {described} from "./Discarded";
 import {ThreadName} from "./links";
 import {Search} from "./Search";
 import {began, Downloads} from "./Sessions";
 
 export function Header({shown, onHelp}: {shown: Shown; onHelp: () => void}) {
-  const {session} = useKnown();
+  const {session, byId} = useKnown();
   const [copied, copy] = useCopy();
+  const thread = byId.get(shown.thread)?.name ?? "";
   return (
     <header class="top">
+      <h1 class="visually-hidden">Weft: why threads wait</h1>
       <a class="brand" href="./" aria-label="Weft">
         <svg viewBox="0 0 20 20" aria-hidden="true">
           <path class="warp" d="M4.5 2v16M10 2v16M15.5 2v16" />
@@ -35,6 +38,7 @@ export function Header({shown, onHelp}: {shown: Shown; onHelp: () => void}) {
       {session && (
         <span class="status" role="status">
           {session.live ? <Live shown={shown} session={session} /> : <Ended session={session} />}
+          <Zone session={session} />
         </span>
       )}
       <span class="apart" />
@@ -43,7 +47,7 @@ export function Header({shown, onHelp}: {shown: Shown; onHelp: () => void}) {
         icon="link"
         label={copied ? "Copied" : "Copy a link to this view"}
         {...(copied ? {text: "Copied"} : {})}
-        onClick={() => void copy(link())}
+        onClick={() => void share(session, thread).then(copy)}
       />
       {session && (
         <Menu icon="download" label="Download this session">
@@ -54,6 +58,11 @@ export function Header({shown, onHelp}: {shown: Shown; onHelp: () => void}) {
       <Button icon="help" label="Help and keys (?)" onClick={onHelp} />
     </header>
   );
+}
+
+/** The address of the view, with what it shows in words. */
+async function share(session: Session | null, thread: string): Promise<string> {
+  return link(session && (await described(session, thread)));
 }
 
 function SessionSelect({shown, session}: {shown: Shown; session: Session}) {
@@ -99,6 +108,17 @@ function Ended({session}: {session: Session}) {
   );
 }
 
+/** The time zone of all clock times; the tooltip has the whole times. */
+function Zone({session: {origin, to}}: {session: Session}) {
+  const start = moment(origin);
+  const name = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return (
+    <time class="faint zone" dateTime={iso(start)} title={`${iso(start)} to ${iso(moment(origin, to))}, ${name}`}>
+      {zone(start)}
+    </time>
+  );
+}
+
 const themes: Record<Theme, {icon: IconName; title: string; next: Theme}> = {
   auto: {icon: "auto", title: "System theme", next: "light"},
   light: {icon: "sun", title: "Light theme", next: "dark"},
@@ -115,52 +135,13 @@ function ThemeButton() {
   return <Button icon={icon} label={title} onClick={turn} />;
 }
 
-const mouseHelp: Record<string, string> = {
-  wheel: "scroll the lanes; zoom over the ruler or with Ctrl; pan with Shift",
-  drag: "pan; over the ruler or with Shift, select a range for all tables",
-  "double click": "zoom to the interval",
-};
-
-export function Help({onClose}: {onClose: () => void}) {
-  return (
-    <Dialog title="Keyboard and mouse" onClose={onClose}>
-      <dl class="keys">
-        {keyHelp.map(([key, text]) => (
-          <>
-            <dt key={`${key}:`}>
-              {key.split(/\s+/).map((one) => (
-                <kbd key={one}>{one}</kbd>
-              ))}
-            </dt>
-            <dd key={key}>{text}</dd>
-          </>
-        ))}
-        {Object.entries(mouseHelp).map(([gesture, text]) => (
-          <>
-            <dt key={`${gesture}:`}>{gesture}</dt>
-            <dd key={gesture}>{text}</dd>
-          </>
-        ))}
-      </dl>
-      <p class="hint">
-        An arrow points from the thread that acted to the thread it unblocked. Low bars are voluntary waits, tall
-        striped bars are blocked threads. Intervals that share a pixel are drawn in proportion; zoom in to see each of
-        them.
-      </p>
-      <p class="hint">
-        <Icon name="link" /> The address of the page always describes the current view.
-      </p>
-    </Dialog>
-  );
-}
-
 /** Errors, deadlocks and lost events. */
 export function Banners({session, error}: {session: Session | null; error: string | null}) {
   const lost = session ? session.lost + session.missed : 0;
   const deadlocks = [...(session?.deadlocks ?? [])].sort(liveFirst).slice(0, 3);
   if (!error && lost === 0 && deadlocks.length === 0) return null;
   return (
-    <div class="banners">
+    <section class="banners" aria-label="Problems">
       {error && <Banner kind="warn">{error}</Banner>}
       {deadlocks.map((deadlock) => (
         <Banner kind={isLive(deadlock) ? "bad" : "warn"} key={deadlock.id}>
@@ -173,7 +154,7 @@ export function Banners({session, error}: {session: Session | null; error: strin
           {count(lost)} events were lost; the affected times are marked, with unknown states.
         </p>
       )}
-    </div>
+    </section>
   );
 }
 

@@ -4,6 +4,7 @@
 // Live and finished sessions, and the files they can be downloaded as.
 import {address} from "../api";
 import {scope, useKnown} from "../known";
+import {clock, iso, moment, zone} from "../lib/clock";
 import {isLive} from "../lib/deadlocks";
 import {bytes, count, duration} from "../lib/format";
 import type {Shown} from "../lib/link";
@@ -15,11 +16,11 @@ import {Table} from "../ui/Table";
 import type {Column} from "../ui/tableState";
 import {Configuration} from "./Configuration";
 import {countColumn, less} from "./columns";
+import {Refused} from "./Welcome";
 
-/** The start of a session in the local time zone. */
+/** The start of a session in the local time zone, with the date unless it began today. */
 export function began({origin}: Session): string {
-  const milliseconds = Number(BigInt(origin) / 1_000_000n);
-  return new Date(milliseconds).toLocaleString("sv"); // 2026-03-28 19:05:12
+  return clock(moment(origin));
 }
 
 const endings: Record<string, string> = {end: "ended", lost: "connection lost", shutdown: "collector stopped"};
@@ -54,7 +55,15 @@ const columns: Column<Session>[] = [
     show: ({jvm}) => jvm.replace(" Runtime Environment", ""),
     tip: ({jvm}) => jvm,
   },
-  {key: "origin", title: "Start", width: 150, value: ({origin}) => Number(origin), show: (session) => began(session)},
+  {
+    key: "origin",
+    title: "Start",
+    width: 150,
+    help: `Sort by start; times are ${zone()}`,
+    value: ({origin}) => Number(origin),
+    show: began,
+    tip: ({origin}) => iso(moment(origin)),
+  },
   {key: "to", title: "Duration", value: ({to}) => to, show: ({to}) => duration(to)},
   countColumn("threads", "Threads", "", ({threads}) => threads),
   less(
@@ -106,6 +115,7 @@ export function SessionsView({shown}: {shown: Shown}) {
           empty={info?.notice || "No sessions yet. Start a JVM with the agent."}
         />
       </section>
+      {info && <Refused refused={info.refused} />}
       {session && <One session={session} shown={shown} />}
     </div>
   );
