@@ -6,6 +6,7 @@ package main_test
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -130,6 +131,21 @@ func TestSharedLinkOutlivesItsSession(t *testing.T) {
 	assert.Contains(t, text, "(UTC), with thread "+name+" and lock <img src=x>.")
 	assert.Contains(t, p.Text(".empty-state"), "raise max_bytes of thread_view")
 	assert.Zero(t, browser.Eval[int](p, `document.querySelectorAll("img").length`))
+}
+
+// So does one whose session is there, but not its time.
+func TestSharedLinkOutlivesItsTime(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "-more", "300", "-max-bytes", "524288", "-live=false")
+	list := get[viewapi.Sessions](t, s, "sessions").Sessions
+	i := slices.IndexFunc(list, func(one viewapi.Session) bool { return one.Evicted > 0 && one.From == one.To && one.Incidents > 0 })
+	require.GreaterOrEqual(t, i, 0, "a session of which only incidents are left")
+	p := openAt(t, chromium(t), s, "s="+list[i].ID+"&range=1-2&was=job&began=1774721112000-1774721113000&who=main", browser.Window{Width: 1280, Height: 800, Zone: "UTC"})
+	p.Until(`document.querySelector("#app > .banner")`)
+	assert.Contains(t, p.Text("#app > .banner"),
+		"The link showed Threads of job, 2026-03-28 18:05:12 – 18:05:13 (UTC), with thread main. This time is no longer stored; incidents of it may be left.")
+	p.Click("#app > .banner button")
+	p.Until(`!document.querySelector("#app > .banner") && !location.hash.includes("was=")`)
 }
 
 // A printed page has light colors, whole tables, and what it shows instead of controls.

@@ -3,12 +3,12 @@
 
 // What a link showed whose session, or whose time, is no longer stored. All that is known of it is in the link.
 import {useEffect} from "preact/hooks";
-import {address, ask} from "../api";
+import {address, ask, type Parameters} from "../api";
 import {useKnown} from "../known";
 import {clocks, moment, zone} from "../lib/clock";
 import {bytes, shortClass} from "../lib/format";
 import type {Shown} from "../lib/link";
-import type {LockLanes, Session} from "../lib/types";
+import type {Interval, LockLanes, Session} from "../lib/types";
 import type {Was} from "../lib/was";
 import {now, show} from "../store";
 import {Icon} from "../ui/Icon";
@@ -17,17 +17,18 @@ import {isEmptied} from "./Incidents";
 
 /** What the current view shows, in words, for a link. The name of a lock may have to be asked for. */
 export async function described(session: Session, thread: string): Promise<Was> {
-  const {view, range, lock, flame, classes} = now();
+  const {view, range, lock, flame, classes, thread: id, seq} = now();
   const {from, to} = range ?? view ?? session;
-  const was = {
-    service: session.service || session.command || "JVM",
-    thread,
-    lock: shortClass(flame || classes[0] || ""),
-  };
+  const service = session.service || session.command || "JVM";
+  const was = {service, thread, lock: shortClass(flame || classes[0] || "")};
+  const part = <T,>(name: string, parameters: Parameters) =>
+    ask<T>(address(`sessions/${session.id}/${name}`, parameters)).catch(() => null); // then without the name
   if (lock) {
-    const url = address(`sessions/${session.id}/locklanes`, {locks: lock, width: 1});
-    const row = (await ask<LockLanes>(url).catch(() => null))?.lanes[0]?.row;
+    const row = (await part<LockLanes>("locklanes", {locks: lock, width: 1}))?.lanes[0]?.row;
     if (row) was.lock = row.name || `${shortClass(row.lock.class)}@${row.lock.hash}`;
+  } else if (id && seq) {
+    const waited = (await part<Interval>("interval", {thread: id, seq}))?.lock;
+    if (waited) was.lock = shortClass(waited.class);
   }
   return {...was, from: moment(session.origin, from), to: moment(session.origin, to)};
 }

@@ -3,7 +3,7 @@
 
 // The flame graph of waits for locks: which code waited, and what the holders did meanwhile.
 import {useEffect, useLayoutEffect, useMemo, useRef, useState} from "preact/hooks";
-import type {Answer, Parameters} from "../api";
+import {type Answer, type Parameters, save} from "../api";
 import {goTo, scope, usePart} from "../known";
 import {describe, type Frame, findFrame, type Graph, graphOf, lockParameters, pathOf, step} from "../lib/flame";
 import {count, duration, px} from "../lib/format";
@@ -111,6 +111,12 @@ function Picture({shown, flame, graph, empty}: PictureProps) {
         </span>
         {!empty && <FlameLine frame={described} flame={flame} graph={graph} />}
         <span class="apart" />
+        <Button
+          icon="picture"
+          label="Save as image"
+          disabled={empty}
+          onClick={() => canvas.current!.toBlob((blob) => blob && save("waits.png", blob))}
+        />
         <Button text="Back" label="Zoom out (Esc)" disabled={!lock} onClick={zoom.back} />
         <Button
           text="Show in lanes"

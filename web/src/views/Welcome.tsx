@@ -42,7 +42,7 @@ export function Welcome() {
     <div class="welcome">
       <h2>No JVM connected yet</h2>
       <p role="status">{info?.notice || "The first one appears here by itself. There are three ways to attach one:"}</p>
-      <Way title="A running JVM" hint="as its user or as root; jps lists process IDs">
+      <Way title="A running JVM" hint="as its user or as root; weft list shows process IDs">
         {`weft attach PID ${all.join(" ")}`}
       </Way>
       <Way title="From the start of a JVM" hint="libweft.so must be for its platform">

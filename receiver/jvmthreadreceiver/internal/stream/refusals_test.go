@@ -26,7 +26,7 @@ func TestRefusalsReachThePage(t *testing.T) {
 		a := dial(t, r)
 		a.send(text)
 		_, err := a.reader.Next()
-		assert.NoError(t, err, "a refusal")
+		require.NoError(t, err, "a refusal")
 		_ = a.conn.Close()
 	}
 	r.stop()
