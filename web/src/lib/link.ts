@@ -270,6 +270,18 @@ function oneOf<T extends string>(all: readonly T[], text: string | null, otherwi
   return all.includes(text as T) ? (text as T) : otherwise;
 }
 
+function getFilter(query: URLSearchParams): Filter {
+  const only = query.get("only");
+  const just = (query.get("just") ?? "").split(".");
+  return {
+    only: only === null ? null : parseRuns(only),
+    pattern: query.get("name") ?? "",
+    contended: just.includes("contended"),
+    platform: just.includes("platform"),
+    alive: just.includes("alive"),
+  };
+}
+
 /** Reads any text; invalid fields keep their defaults. */
 export function fromHash(text: string): Shown {
   const query = new URLSearchParams(text.replace(/^#/, ""));
@@ -277,8 +289,6 @@ export function fromHash(text: string): Shown {
     (query.get(key) ?? "").split(".").filter((name): name is T => all.includes(name as T));
   const whole = (key: string) => Number(/^\d{1,16}$/.exec(query.get(key) ?? "")?.[0] ?? 0);
   const path = query.get("path");
-  const only = query.get("only");
-  const just = (query.get("just") ?? "").split(".");
   const [thread = 0, seq = 0] =
     /^(\d{1,15})\.(\d{1,10})$/
       .exec(query.get("at") ?? "")
@@ -299,13 +309,7 @@ export function fromHash(text: string): Shown {
     grouping: oneOf(["none", "group", "pool"], query.get("group"), "none"),
     order: oneOf(orders, query.get("order"), nothing.order),
     sorted: 0,
-    filter: {
-      only: only === null ? null : parseRuns(only),
-      pattern: query.get("name") ?? "",
-      contended: just.includes("contended"),
-      platform: just.includes("platform"),
-      alive: just.includes("alive"),
-    },
+    filter: getFilter(query),
     moment: whole("time") ? {time: whole("time"), length: whole("length"), thread: whole("thread")} : null,
     cast: parseRuns(query.get("cast") ?? "").slice(0, mostCast),
     thread,
