@@ -92,6 +92,41 @@ func TestArchiveHoldsAllSessions(t *testing.T) {
 	}
 }
 
+// Incidents are found again in the stored events, with all that the page filters by.
+func TestIncidentsAreRestored(t *testing.T) {
+	h, err := threadtest.Parse(`
+0          A threadStart
+0          B threadStart
+0          C threadStart
+10000000   B contendedEnter lock=Book owner=A
+90000000   B contendedEntered lock=Book
+1000000000 A notify lock=Queue
+1010000000 C wait lock=Queue
+2010000000 C waited lock=Queue timedOut
+2020000000 C waitReturned lock=Queue
+`)
+	require.NoError(t, err)
+	folder := t.TempDir()
+	a, err := Open(folder, math.MaxInt64)
+	require.NoError(t, err)
+	id := jvmthread.SessionID{1}
+	keep(t, a, store.New(math.MaxInt64, nil), id, h.Events, "exit")
+	a, err = Open(folder, math.MaxInt64)
+	require.NoError(t, err)
+	got := store.New(math.MaxInt64, nil)
+	cfg := config()
+	cfg.Window = time.Second
+	_, err = a.Restore(got, cfg)
+	require.NoError(t, err)
+	list := got.Session(id).Snapshot().Incidents
+	require.Len(t, list, 2)
+	assert.Equal(t, store.KindContention, list[0].Kind)
+	assert.Equal(t, []jvmthread.ThreadID{h.Thread("A"), h.Thread("B")}, list[0].Cast)
+	assert.Equal(t, store.KindLostNotify, list[1].Kind)
+	assert.Equal(t, []jvmthread.ThreadID{h.Thread("A"), h.Thread("C")}, list[1].Cast)
+	assert.NotEmpty(t, list[1].Object)
+}
+
 // A file truncated by a crash is read up to its last complete frame; an unreadable file does not affect the others.
 func TestBrokenFiles(t *testing.T) {
 	folder := t.TempDir()

@@ -132,6 +132,7 @@ function Where({incident: {timeline, waiters, waits, kind}}: {incident: Incident
 function Details({incident}: {incident: Incident}) {
   const {from, to, kind, open, timeline, object, threads, waited, longest, blocked, timed_out, holds, waits} = incident;
   const requests = [...new Set([...holds, ...waits].map(({request}) => request?.trace_id ?? ""))].filter(Boolean);
+  const holder = holds[0]?.thread.name;
   const potential = kind === "potential_deadlock";
   const over = open ? (kind === "deadlock" ? ", never ended" : ", then not over") : "";
   return (
@@ -146,6 +147,7 @@ function Details({incident}: {incident: Incident}) {
           <Button text="Show on the timeline" kind="primary" onClick={() => show(sceneOf(incident))} />
         )}
         {object && <Button icon="filter" text={`Only ${object}`} onClick={() => show({about: object, kinds: []})} />}
+        {holder && <Button icon="filter" text={`Only ${holder}`} onClick={() => show({about: holder, kinds: []})} />}
         {requests.map((id) => (
           <Button
             key={id}

@@ -144,7 +144,7 @@ function Tools({shown: {newest, kinds, about}, data}: {shown: Shown; data: Incid
 function Summary({data, shown, session}: {data: Incidents; shown: Shown; session: Session}) {
   const {kinds, range} = shown;
   const listed = data.kinds.filter(({kind}) => kinds.length === 0 || kinds.includes(kind as IncidentKind));
-  // A lost notify is no contention, and its waits may be part of nothing else.
+  // The waits after a lost notify are not contention.
   const blocked = listed.reduce((sum, {kind, blocked}) => (kind === "lost_notify" ? sum : sum + blocked), 0);
   const [time, date] = timeOfDay(session.origin, Math.min(...listed.map(({since}) => since)));
   const kept = `A session keeps ${data.most} incidents: the newest and, of the others, the costliest`;
