@@ -120,6 +120,7 @@ func TestIncidentsAreRestored(t *testing.T) {
 	require.NoError(t, err)
 	list := got.Session(id).Snapshot().Incidents
 	require.Len(t, list, 2)
+	list = slices.SortedFunc(slices.Values(list), func(a, b *store.Incident) int { return int(a.Start - b.Start) })
 	assert.Equal(t, store.KindContention, list[0].Kind)
 	assert.Equal(t, []jvmthread.ThreadID{h.Thread("A"), h.Thread("B")}, list[0].Cast)
 	assert.Equal(t, store.KindLostNotify, list[1].Kind)
