@@ -4,6 +4,7 @@
 package threadpdata
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine/deadlock"
@@ -46,7 +47,7 @@ func (e *Emitter) LostText(f *lostnotify.Found) LostText {
 		call = " called notifyAll on "
 	}
 	e.text = e.text[:0]
-	e.say(out.By, call, out.Object)
+	e.say(out.By, call, cmp.Or(out.Object, "an unknown object"))
 	e.in(f.Stack)
 	e.say(" while no thread waited")
 	out.Called = string(e.text)

@@ -5,6 +5,7 @@ package incidents
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine/deadlock"
@@ -102,7 +103,7 @@ func (k *Keeper) lost(f *lostnotify.Found) {
 	t := k.emitter.LostText(f)
 	inc := store.Incident{
 		IncidentID: store.IncidentID{Kind: store.KindLostNotify, Start: f.At, First: f.By}, End: f.End, Open: f.Open,
-		Name: "lost notify " + t.Object, Text: t.Text, Object: t.Object, Count: uint64(len(f.Waits) + f.More), Threads: len(f.Waits) + f.More,
+		Name: strings.TrimSpace("lost notify " + t.Object), Text: t.Text, Object: t.Object, Count: uint64(len(f.Waits) + f.More), Threads: len(f.Waits) + f.More,
 		Cast: []jvmthread.ThreadID{f.By}, More: f.More,
 		Holds: []store.IncidentPart{{Start: f.At, End: f.At, Thread: f.By, Name: t.By, Object: t.Object, Text: t.Called,
 			Function: k.waits.Site(f.Stack).Function, Frames: k.frames(f.Stack)}},

@@ -39,6 +39,13 @@ export const keyHelp = (
       ],
     ],
     [
+      "Incidents",
+      [
+        ["Enter", "show the threads that took part"],
+        ["Space", "open the details"],
+      ],
+    ],
+    [
       "Flame graph",
       [
         ["Enter", "zoom into the frame; Esc goes back"],
