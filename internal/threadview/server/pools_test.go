@@ -19,14 +19,15 @@ import (
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 
-// poolFixture serves threads of two pools of 40 and 20 threads, of the JVM, and of none. Workers of a pool wait for tasks.
+// poolFixture serves a service with 100 threads, and returns their names.
 func poolFixture(t *testing.T) (f *fixture, names []string) {
 	t.Helper()
 	sym := symbols.New(symbols.DefaultLimits())
 	events := threadtest.Service(sym, threadtest.ServiceSize{Threads: 100, Rounds: 40})
 	f = virtualFixture(t, sym, events, 200*time.Millisecond, true)
-	for _, th := range ask[viewapi.Threads](f, "/threads?limit=500").Threads {
-		names = append(names, th.Name)
+	threads := ask[viewapi.Threads](f, "/threads?limit=500").Threads
+	for i := range threads {
+		names = append(names, threads[i].Name)
 	}
 	return f, names
 }
@@ -36,8 +37,9 @@ func TestPoolsMatchThreads(t *testing.T) {
 	f, names := poolFixture(t)
 	assert.Contains(t, names, "http-nio-24180-exec-1")
 	pools := map[jvmthread.ThreadID]string{}
-	for _, th := range ask[viewapi.Threads](f, "/threads?limit=500").Threads {
-		pools[jvmthread.ThreadID(th.ID)] = th.Pool
+	threads := ask[viewapi.Threads](f, "/threads?limit=500").Threads
+	for i := range threads {
+		pools[jvmthread.ThreadID(threads[i].ID)] = threads[i].Pool
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	by := grouping{"/pools", "platform", "pool", func(id jvmthread.ThreadID) string { return pools[id] }}
@@ -67,7 +69,9 @@ func TestPoolsMatchThreads(t *testing.T) {
 func TestThreadsOfTheJVMAndIdleOnes(t *testing.T) {
 	f, _ := poolFixture(t)
 	var ofJVM, idle []string
-	for _, th := range ask[viewapi.Threads](f, "/threads?limit=500").Threads {
+	threads := ask[viewapi.Threads](f, "/threads?limit=500").Threads
+	for i := range threads {
+		th := &threads[i]
 		if th.JVM {
 			ofJVM = append(ofJVM, th.Name)
 		}
