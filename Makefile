@@ -199,7 +199,7 @@ bench-parts: ## measure the hot paths in Go and in the agent one by one
 	@$(MAKE) --no-print-directory -C agent bench
 
 .PHONY: bench-page
-bench-page: web ## measure the page with a million intervals, and with 10,000 stacks, in Chromium (BENCH_INTERVALS for more)
+bench-page: web ## measure the page with a million intervals, 5,000 threads, 100,000 virtual ones, and 10,000 stacks, in Chromium (BENCH_INTERVALS for more)
 	@scripts/need.sh chromium
 	@$(GO) test -run '^$$' -bench "BenchmarkPage|BenchmarkFlameGraph" -benchtime 1x -timeout 20m ./internal/threadview/devserver
 
