@@ -132,7 +132,7 @@ func BenchmarkAnswer(b *testing.B) {
 		for _, what := range []string{
 			"lanes?width=1280&limit=40", "lanes?width=1280&limit=40&from=20000000000&to=22000000000", "lanes?width=1280&limit=40&sort=blocked.time",
 			"minimap", "threads", "interactions?limit=500", "interactions?from=20000000000&to=22000000000", "interval?thread=77&at=20000000000",
-			"classes", "answer", "callers", "locks", "locklanes?width=1280", "flame", "log", "path?from=20000000000&to=22000000000", "search?q=Service7",
+			"classes", "answer", "callers", "locks", "locklanes?width=1280", "holders", "kinds", "flame", "log", "path?from=20000000000&to=22000000000", "search?q=Service7",
 		} {
 			b.Run(fmt.Sprintf("%dM/%s", size/1_000_000, what), func(b *testing.B) {
 				if size > 1_000_000 && os.Getenv("WEFT_LARGE") == "" {

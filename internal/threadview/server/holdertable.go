@@ -65,7 +65,7 @@ const (
 	maxWho        = 3
 )
 
-// The holders that are no thread.
+// The indices of holders that stand for something else than a thread.
 const (
 	unknownHolder = -1
 	otherHolders  = -2

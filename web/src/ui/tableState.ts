@@ -54,7 +54,7 @@ export const rowHeight = 26;
 const beyond = 8;
 /** The most rows of a table on paper. */
 const mostPrinted = 1000;
-/** The width of a letter of a title, and what a cell has beside its text. */
+/** The width of a letter of a title, and of the rest of a cell. */
 const letter = 7.2;
 const around = 29;
 /** The room for the menu of columns. */

@@ -117,11 +117,12 @@ function columnsOf(sum: HolderRow | undefined, one: boolean): Column<HolderRow>[
       help: "The method in which the holder was longest while others waited, or had taken the lock",
       grow: true,
       value: (row) => row.method,
-      show: (row) => (row.method ? method(row.method) : <span class="zero">–</span>),
+      show: (row) => (row.method || row === sum ? row.method && method(row.method) : <span class="zero">–</span>),
     },
     {
       key: "doing",
       title: "Doing",
+      width: 165,
       help: "What the holder did longest while others waited, and its part of that time",
       grow: true,
       value: (row) => row.doing,
