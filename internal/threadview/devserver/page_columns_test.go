@@ -40,16 +40,14 @@ func TestTablesFitASmallScreen(t *testing.T) {
 	}
 }
 
-func titles(p *browser.Page, table string) []string {
-	return p.Texts("[data-table=" + table + "] th .title")
-}
+func titles(p *browser.Page) []string { return p.Texts("[data-table=threads] th .title") }
 
 // The menu of columns works with the keyboard; what is chosen stays after a reload, and so do widths.
 func TestColumnsAreChosenAndRemembered(t *testing.T) {
 	t.Parallel()
 	p := openWindow(t, "s="+finished+"&tab=monitors", browser.Window{Width: 1280, Height: 800})
 	p.Until(`document.querySelectorAll("[data-table=threads] tbody tr").length > 5`)
-	require.NotContains(t, titles(p, "threads"), "ID")
+	require.NotContains(t, titles(p), "ID")
 	focus(p, "[data-table=threads] .columns button")
 	assert.Regexp(t, `^Columns of Threads \(\d more\)$`, browser.Eval[string](p, `document.activeElement.ariaLabel`))
 	p.Press("\r")
@@ -62,32 +60,32 @@ func TestColumnsAreChosenAndRemembered(t *testing.T) {
 	p.Until(`!document.querySelector(".columns .popup") && document.activeElement.matches("[data-table=threads] .columns button")`)
 
 	// Shift and an arrow key on the head, and a drag of its edge.
-	width := func(key string) float64 {
-		return browser.Eval[float64](p, fmt.Sprintf(`document.querySelector('[data-table=threads] [data-key="%s"]').closest("th").offsetWidth`, key))
+	width := func() float64 {
+		return browser.Eval[float64](p, `document.querySelector('[data-table=threads] [data-key="name"]').closest("th").offsetWidth`)
 	}
 	focus(p, `[data-table=threads] [data-key="name"]`)
-	before := width("name")
+	before := width()
 	p.Press(kb.ArrowLeft, chromedp.ModifierShift)
 	p.Until(fmt.Sprintf(`document.querySelector('[data-table=threads] [data-key="name"]').closest("th").offsetWidth === %g`, before-16))
 	edge := browser.Eval[browser.Point](p, `(() => { const r = document.querySelector('[data-table=threads] [data-key="name"]').closest("th").querySelector(".grip").getBoundingClientRect(); return {x: r.x + 3, y: r.y + 8}; })()`)
 	p.Drag(edge, browser.Point{X: edge.X + 40, Y: edge.Y})
 	p.Until(fmt.Sprintf(`Math.abs(document.querySelector('[data-table=threads] [data-key="name"]').closest("th").offsetWidth - %g) < 2`, before+24))
-	dragged := width("name")
+	dragged := width()
 
 	reload := func() {
 		p.Do(chromedp.Reload())
 		p.Until(`document.querySelectorAll("[data-table=threads] tbody tr").length > 5`)
 	}
 	reload()
-	assert.Contains(t, titles(p, "threads"), "ID")
-	assert.InDelta(t, dragged, width("name"), 1)
+	assert.Contains(t, titles(p), "ID")
+	assert.InDelta(t, dragged, width(), 1)
 	p.Click("[data-table=threads] .columns button")
 	p.ClickText(".columns .popup button", "Reset columns")
 	p.Until(`localStorage.getItem("weft.columns.threads") === null`)
-	assert.NotContains(t, titles(p, "threads"), "ID")
+	assert.NotContains(t, titles(p), "ID")
 	browser.Eval[any](p, `void localStorage.setItem("weft.columns.threads", '{"widths":{"name":"x"},"on":7')`)
 	reload()
-	assert.NotContains(t, titles(p, "threads"), "ID")
+	assert.NotContains(t, titles(p), "ID")
 }
 
 // The table of holders names who held the lock, what it did and who waited; a row leads to the longest wait.
