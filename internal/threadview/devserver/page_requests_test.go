@@ -50,7 +50,7 @@ func TestSlowestRequests(t *testing.T) {
 	p = open(t, "s="+requests+"&tab=requests")
 	p.Until(requestRows + `.length > 5`)
 	focus(p, "table[aria-label=Requests]")
-	p.Press("Enter")
+	p.Press("\r")
 	p.Until(`document.querySelector("#tab-threads").ariaSelected === "true" && location.hash.includes("cast=")`)
 	var cast []string
 	for _, thread := range slowest.Threads {
