@@ -6,6 +6,7 @@ package main_test
 import (
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -54,9 +55,9 @@ func TestSlowestRequests(t *testing.T) {
 	p.Until(`document.querySelector("#tab-threads").ariaSelected === "true" && location.hash.includes("cast=")`)
 	var cast []string
 	for _, thread := range slowest.Threads {
-		cast = append(cast, fmt.Sprint(thread.ID))
+		cast = append(cast, strconv.FormatUint(thread.ID, 10))
 	}
-	cast = append(cast, fmt.Sprint(slowest.Worst.Holder.Thread.ID))
+	cast = append(cast, strconv.FormatUint(slowest.Worst.Holder.Thread.ID, 10))
 	hash := browser.Eval[string](p, `location.hash`)
 	for _, part := range []string{"cast=" + strings.Join(cast, "."), fmt.Sprintf("range=%d-%d", slowest.From, slowest.To), "follow=0"} {
 		assert.Contains(t, hash, part)

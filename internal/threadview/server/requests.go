@@ -185,10 +185,10 @@ func (r *request) kinds() []viewapi.RequestKind {
 		sums[s.wait].Time += int64(s.time)
 	}
 	out := []viewapi.RequestKind{}
-	for kind, s := range sums {
-		if s.Count > 0 {
+	for kind := range sums {
+		if s := &sums[kind]; s.Count > 0 {
 			s.Wait = jvmthread.Wait(kind).String()
-			out = append(out, s)
+			out = append(out, *s)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b viewapi.RequestKind) int { return cmp.Compare(b.Time, a.Time) })

@@ -20,9 +20,9 @@ import (
 )
 
 // shop stores the history of a shop, without its spans if they are not wanted.
-func shop(maxBytes int64, requests int, spans bool) *store.Snapshot {
+func shop(maxBytes int64, spans bool) *store.Snapshot {
 	sym := symbols.New(symbols.DefaultLimits())
-	events, _ := threadtest.Shop(sym, 1, requests)
+	events, _ := threadtest.Shop(sym, 1, 2000)
 	s := store.New(maxBytes, nil).Open(sessionID, store.Meta{})
 	cfg := engine.DefaultConfig()
 	cfg.Window = 20 * time.Millisecond
@@ -49,7 +49,7 @@ func parts(sn *store.Snapshot) (out []store.RequestPart) {
 
 // A request costs at most 150 bytes on each thread, with its events, and a session without requests nothing.
 func TestMemoryOfRequests(t *testing.T) {
-	with, without := shop(math.MaxInt64, 2000, true), shop(math.MaxInt64, 2000, false)
+	with, without := shop(math.MaxInt64, true), shop(math.MaxInt64, false)
 	assert.Greater(t, len(parts(with)), 2000)
 	assert.True(t, with.HasRequests())
 	assert.False(t, without.HasRequests())
@@ -61,8 +61,8 @@ func TestMemoryOfRequests(t *testing.T) {
 
 // Requests are evicted with their windows, and the threads that they name are known.
 func TestRequestsAreEvicted(t *testing.T) {
-	all, some := shop(math.MaxInt64, 2000, true), shop(200_000, 2000, true)
-	require.Greater(t, some.Evicted, 0)
+	all, some := shop(math.MaxInt64, true), shop(200_000, true)
+	require.Positive(t, some.Evicted)
 	assert.Less(t, len(parts(some)), len(parts(all)))
 	assert.NotEmpty(t, parts(some))
 	for _, p := range parts(some) {
