@@ -133,7 +133,7 @@ func distance(a, b [3]float64) float64 {
 // With any color blindness, threads that are stopped against their will differ from those that run or wait for work, and still from each other,
 // which their patterns do, too (src/timeline/palette.ts). The rest differs by height and pattern.
 func TestStatesDifferWithColorBlindness(t *testing.T) {
-	const least, patterned = 20., 10. // of CIELAB; about 2 can just be told apart side by side
+	const least, patterned = 20., 10. // of CIELAB; about 2 can just be distinguished side by side
 	stopped := []string{"blocked", "deadlocked", "reentering"}
 	for theme, colors := range themes(t) {
 		for deficiency, m := range deficiencies {

@@ -16,7 +16,7 @@ import (
 	"github.com/weft-otel/weft/e2e/browser"
 )
 
-// axeFile is the checker of accessibility, which the Makefile installs. It is no part of the page.
+// axeFile is the checker of accessibility, which the Makefile installs. The page does not contain it.
 const axeFile = "../../../e2e/accessibility/node_modules/axe-core/axe.min.js"
 
 func axe(t *testing.T) string {

@@ -37,7 +37,7 @@ type Config struct {
 	TraceWindow time.Duration
 	// Notice returns why there are no sessions, or ""; may be nil.
 	Notice func() string
-	// Entrance has where agents connect and who was refused; nil: nothing is known of that.
+	// Entrance has where agents connect and who was refused; nil: both lists are empty.
 	Entrance *entrance.Board
 	// Hosts are names of the server, in addition to addresses and localhost.
 	Hosts []string

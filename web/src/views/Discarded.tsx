@@ -15,7 +15,7 @@ import {Icon} from "../ui/Icon";
 import {Button, Empty} from "../ui/parts";
 import {isEmptied} from "./Incidents";
 
-/** What the current view shows, in words, for a link. The name of a lock may have to be asked for. */
+/** What the current view shows, in words, for a link. The name of a lock is loaded if necessary. */
 export async function described(session: Session, thread: string): Promise<Was> {
   const {view, range, lock, flame, classes, thread: id, seq} = now();
   const {from, to} = range ?? view ?? session;
