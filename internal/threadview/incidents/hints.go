@@ -105,8 +105,10 @@ func (k *Keeper) lost(f *lostnotify.Found) {
 		IncidentID: store.IncidentID{Kind: store.KindLostNotify, Start: f.At, First: f.By}, End: f.End, Open: f.Open,
 		Name: strings.TrimSpace("lost notify " + t.Object), Text: t.Text, Object: t.Object, Count: uint64(len(f.Waits) + f.More), Threads: len(f.Waits) + f.More,
 		Cast: []jvmthread.ThreadID{f.By}, More: f.More,
-		Holds: []store.IncidentPart{{Start: f.At, End: f.At, Thread: f.By, Name: t.By, Object: t.Object, Text: t.Called,
-			Function: k.waits.Site(f.Stack).Function, Frames: k.frames(f.Stack)}},
+		Holds: []store.IncidentPart{{
+			Start: f.At, End: f.At, Thread: f.By, Name: t.By, Object: t.Object, Text: t.Called,
+			Function: k.waits.Site(f.Stack).Function, Frames: k.frames(f.Stack),
+		}},
 	}
 	var waiters []jvmthread.ThreadID
 	for i := range f.Waits {
