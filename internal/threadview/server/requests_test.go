@@ -193,7 +193,7 @@ func TestNoRequests(t *testing.T) {
 	assert.Empty(t, out.Names)
 }
 
-// Without the ends of requests it is known when they were first and last seen; one that goes on is open.
+// Without the ends of requests it is known when they were first and last seen; one that continues is open.
 func TestRequestsWithoutEnds(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
 	span := func(trace, n byte) jvmthread.SpanContext {
