@@ -20,7 +20,7 @@ import (
 
 const (
 	big            = "a0000000000000000000000000000003"
-	serviceSession = "a0000000000000000000000000000009"
+	serviceSession = "a000000000000000000000000000000b"
 )
 
 // moves turns the wheel in each frame and returns the frame times, which include script, layout, paint and raster.

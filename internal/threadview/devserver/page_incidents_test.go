@@ -179,7 +179,7 @@ func TestIncidentKeys(t *testing.T) {
 func TestIncidentsOfLiveSession(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "-recurring", "-live=false")
-	p := openAt(t, chromium(t), s, "s=a0000000000000000000000000000009&tab=incidents&newest=1", browser.Window{Width: 1280, Height: 400})
+	p := openAt(t, chromium(t), s, "s=a000000000000000000000000000000a&tab=incidents&newest=1", browser.Window{Width: 1280, Height: 400})
 	p.Until(`(({scrollHeight, clientHeight} = {}) => scrollHeight > clientHeight)(document.querySelector(".incident-list") ?? undefined)`)
 	p.Press(kb.ArrowDown)
 	p.Until(`document.activeElement.matches(".incident-title")`)

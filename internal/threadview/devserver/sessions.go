@@ -223,7 +223,7 @@ func live(ctx context.Context, st *store.Store) {
 
 // recurring plays a session in real time in which two threads wait for a lock twice a second.
 func recurring(ctx context.Context, st *store.Store) {
-	p := newPlayer(st, 9, "recurring", time.Now())
+	p := newPlayer(st, 10, "recurring", time.Now())
 	for id := range jvmthread.ThreadID(3) {
 		p.symbols.SetThread(thread(id + 1))
 	}
@@ -273,7 +273,7 @@ func manyStacks(st *store.Store, stacks int) {
 
 // service adds a session of a web application with pools of threads.
 func service(st *store.Store, threads, rounds int) {
-	p := newPlayer(st, 9, "service", time.Now().Add(-15*time.Minute))
+	p := newPlayer(st, 11, "service", time.Now().Add(-15*time.Minute))
 	p.record(threadtest.Service(p.symbols, threadtest.ServiceSize{Threads: max(threads, 40), Rounds: rounds}))
 	p.end(window.CutLost)
 }
