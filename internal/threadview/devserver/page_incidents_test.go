@@ -132,7 +132,7 @@ func TestIncidentFilters(t *testing.T) {
 	shows(list("?sort=from&kind=contention&lock=reentrant"))
 	p.Until(`location.hash.includes("about=reentrant")`)
 	link := hashOf(t, p)
-	assert.Equal(t, []string{"from", "contention"}, []string{link.Get("order"), link.Get("kinds")})
+	assert.Equal(t, []string{"1", "contention"}, []string{link.Get("newest"), link.Get("kinds")})
 
 	p = open(t, link.Encode())
 	shows(list("?sort=from&kind=contention&lock=reentrant"))

@@ -11,13 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-otel/weft/e2e/browser"
-	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 
 // The path is said in a sentence; its parts have the colors of lanes, say for whom the thread waited, and no identifiers.
 func TestPathIsSaid(t *testing.T) {
 	t.Parallel()
+	info := get[viewapi.Info](t, simulated(t), "info")
 	for _, of := range []struct {
 		session, parameters, hash string
 	}{{finished, "", ""}, {requests, "?thread=1", "&of=1"}, {locks, "?thread=3", "&of=3"}, {deadlocked, "?thread=4", "&of=4"}} {
@@ -32,7 +32,7 @@ func TestPathIsSaid(t *testing.T) {
 			assert.Contains(t, texts[0], path.Parts[0].Name)
 			for i := range path.Parts {
 				if part := &path.Parts[i]; part.Share > .01 {
-					state := jvmthread.State(part.Shown).String()
+					state := info.States[part.Shown]
 					assert.True(t, browser.Eval[bool](p, fmt.Sprintf(`(() => {
 						const part = [...document.querySelectorAll(".part")].find((e) => e.title.startsWith(%q + ": "));
 						const probe = document.body.appendChild(document.createElement("i"));

@@ -194,7 +194,7 @@ function Saving({cost, worst, classes, path: {data: path, error}, busy, shown, s
           <Link onClick={() => show({range: shorter(session, shown.range)})}>shorter range</Link>
         </NoSaving>
       )}
-      {gain(better, ends) > Math.max(saved, length / 100) && (
+      {path && gain(better, ends) > Math.max(saved, length / 100) && (
         <>
           {" "}
           <ClassName name={better.class} /> would save more: {duration(gain(better, ends))}.

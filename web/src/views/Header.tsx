@@ -37,8 +37,8 @@ export function Header({shown, onHelp}: {shown: Shown; onHelp: () => void}) {
       {session && <SessionSelect shown={shown} session={session} />}
       {session && (
         <span class="status" role="status">
-          {session.live ? <Live shown={shown} session={session} /> : <Ended session={session} />}
           <Zone session={session} />
+          {session.live ? <Live shown={shown} session={session} /> : <Ended session={session} />}
         </span>
       )}
       <span class="apart" />

@@ -75,7 +75,7 @@ export function ThreadsView({shown}: {shown: Shown}) {
       <Lanes
         stage={stage}
         label="Lanes of threads over time. Press the arrow keys to move between intervals, and the question mark to list all keys."
-        corner={<Corner listed={cast.length || listed.length} platform={platform.length} />}
+        corner={<Corner listed={listed.length} platform={platform.length} episode={cast.length} />}
         height={height}
         names={<Names rows={rows} sight={sight} chosen={thread} chosenGroup={shown.virtual} folded={folded} />}
       >
@@ -139,8 +139,9 @@ function Cast({threads}: {threads: number}) {
 }
 
 /** How many threads have a lane. */
-function Corner({listed, platform}: {listed: number; platform: number}) {
+function Corner({listed, platform, episode}: {listed: number; platform: number; episode: number}) {
   const {groups, allThreads} = useKnown();
+  if (episode > 0) return <>{`${count(episode)} of ${count(allThreads)} threads`}</>;
   const virtual = groups.reduce((sum, group) => sum + group.threads, 0);
   const all = allThreads - virtual;
   const more = virtual > 0 ? `, ${count(virtual)} virtual` : "";

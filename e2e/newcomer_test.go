@@ -1,0 +1,188 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"flag"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/browser"
+)
+
+var recordings = flag.String("recordings", "", "folder that keeps the recordings of real servers, for a look at their pages with weft view")
+
+// service is a real server with a bottleneck, and what somebody who looks for it asks for, in the words of its source.
+type service struct {
+	name                            string
+	least                           int // JDK
+	record                          func(t *testing.T, service, file string)
+	lock, holder, method, sufferers string
+}
+
+func services() []service {
+	newest := jdks[len(jdks)-1]
+	return []service{
+		{
+			name: "spring", lock: `HikariPool`, holder: `http-nio-\S+`, method: `Orders\.charge`, sufferers: `2\d threads`,
+			record: recordShop,
+		},
+		{
+			name: "kafka", lock: `BufferPool`, holder: `kafka-producer-network-thread`, method: `Audit\.write`, sufferers: `visitor`,
+			record: recordClicks,
+		},
+		{
+			name: "tomcat", lock: `PriceList\.lock`, holder: `price-reloader`, method: `PriceList\.fetch`, sufferers: `[45]\d\d (http-nio-\S+ )?threads`,
+			record: pricesRecorder(jdks[0], "500", 500, 6),
+		},
+		{
+			name: "virtual", lock: `PriceList\.lock`, holder: `price-reloader`, method: `PriceList\.fetch`, sufferers: `threads \(request-|requests`,
+			record: pricesRecorder(newest, "virtual", 200, 15), least: 21,
+		},
+	}
+}
+
+// recordShop runs Spring Boot, whose clients share a small pool of Hikari.
+func recordShop(t *testing.T, service, file string) {
+	t.Helper()
+	address := freeAddress(t)
+	host, port, _ := strings.Cut(address, ":")
+	jvm := java(t, jdks[0], file, service, "-cp", withJars(t, "spring"), "com.acme.shop.Shop", "--server.address="+host, "--server.port="+port,
+		"--spring.datasource.url=jdbc:h2:mem:shop", "--spring.datasource.hikari.maximum-pool-size=4", "--spring.datasource.hikari.connection-timeout=600000")
+	load{clients: 24, requests: 20, path: "/order/", want: func(int) string { return "placed" }}.serve(t, jvm, address)
+}
+
+// recordClicks runs a producer of Kafka whose callback blocks its network thread.
+func recordClicks(t *testing.T, service, file string) {
+	t.Helper()
+	broker := startKafka(t)
+	p := java(t, jdks[len(jdks)-1], file, service, quickStart, "-cp", withJars(t, "kafka"), "com.acme.clicks.Clicks", broker.address, "30")
+	require.Equal(t, 0, p.wait(t), "exit code of the program")
+	broker.stop(t, syscall.SIGTERM)
+}
+
+// pricesRecorder returns a function that runs Tomcat, whose requests need a lock that a thread keeps while it fetches prices.
+func pricesRecorder(j jdk, workers string, clients, requests int) func(t *testing.T, service, file string) {
+	const items = 100 // the others cost nothing
+	l := load{clients: clients, requests: requests, path: "/price/", want: func(client int) string {
+		if client >= items {
+			return "0"
+		}
+		return strconv.Itoa(client * client)
+	}}
+	return func(t *testing.T, service, file string) {
+		t.Helper()
+		address := freeAddress(t)
+		host, port, _ := strings.Cut(address, ":")
+		l.serve(t, java(t, j, file, service, "-Xmx512m", "-cp", withJars(t, "tomcat"), "com.acme.prices.PriceServer", host, port, workers), address)
+	}
+}
+
+// visibleText is all text in the window that nothing covers.
+const visibleText = `(() => {
+	const out = [];
+	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	const range = document.createRange();
+	while (walker.nextNode()) {
+		const node = walker.currentNode;
+		if (!node.data.trim()) continue;
+		range.selectNodeContents(node);
+		const seen = [...range.getClientRects()].some((box) => {
+			const top = document.elementFromPoint(box.x + Math.min(box.width / 2, 20), box.y + box.height / 2);
+			return top && (top.contains(node.parentElement) || node.parentElement.contains(top));
+		});
+		if (seen) out.push(node.data.trim());
+	}
+	return out.join(" ");
+})()`
+
+// newcomer looks for what they want to know, on one screen after the other.
+type newcomer struct {
+	t     *testing.T
+	page  *browser.Page
+	wants map[string]string // patterns
+}
+
+// looks strikes off what is on the screen.
+func (n *newcomer) looks(where string) {
+	n.t.Helper()
+	n.reads(where, browser.Eval[string](n.page, visibleText))
+}
+
+// reads strikes off what is in a text.
+func (n *newcomer) reads(where, text string) {
+	n.t.Helper()
+	for what, pattern := range n.wants {
+		if found := regexp.MustCompile(pattern).FindString(text); found != "" {
+			n.t.Logf("%s: %s: %s", where, what, found)
+			delete(n.wants, what)
+		}
+	}
+}
+
+// clicksLongestWait clicks the longest wait of the costliest incident on the lanes.
+func (n *newcomer) clicksLongestWait() {
+	n.t.Helper()
+	n.page.ClickAt(browser.Eval[browser.Point](n.page, `(async () => {
+		const session = new URLSearchParams(location.hash.slice(1)).get("s");
+		const {incidents} = await (await fetch("api/sessions/" + session + "/incidents?limit=1")).json();
+		const {thread, from, to} = incidents[0].waits[0];
+		const plane = weftPlane;
+		const place = plane.place(thread.id);
+		const box = document.querySelector("canvas.plane").getBoundingClientRect();
+		const ruler = document.querySelector(".lanes .corner").getBoundingClientRect().height;
+		return {x: box.x + plane.x((from + to) / 2), y: box.y + ruler + place.y + place.height / 2 - plane.scrollTop};
+	})()`))
+}
+
+// TestNewcomer records real servers under load, and opens the recordings as somebody would who has never seen the page. What they look for is
+// what the programs do by construction.
+func TestNewcomer(t *testing.T) {
+	b := browser.Start(t)
+	for _, s := range services() {
+		t.Run(s.name, func(t *testing.T) {
+			if jdks[len(jdks)-1].major < s.least {
+				t.Skipf("NOT TESTED: install a JDK %d or newer", s.least)
+			}
+			file := filepath.Join(*recordings, s.name+".weft")
+			if *recordings == "" {
+				file = filepath.Join(t.TempDir(), s.name+".weft")
+			}
+			if !exists(file) {
+				s.record(t, s.name+",virtual=on", "file://"+file)
+			}
+			p := b.Open(t, addressIn(t, start(t, nil, built("weft"), "view", file, "--no-browser")), browser.Window{Width: 1280, Height: 800})
+			p.Until(`document.querySelector(".incident-title") && document.querySelector(".answer .lock-name")`)
+			wants := func() map[string]string {
+				return map[string]string{"lock": s.lock, "holder": s.holder, "method": s.method, "sufferers": s.sufferers}
+			}
+			n := newcomer{t: t, page: p, wants: wants()}
+			n.looks("first screen")
+			assert.Empty(t, n.wants, "not on the first screen")
+
+			row := newcomer{t: t, page: p, wants: wants()}
+			row.reads("costliest incident", p.Text(".incident"))
+			assert.Empty(t, row.wants, "not in the row of the costliest incident")
+
+			p.Click(".incident-title")
+			p.Until(`window.weftPlane && document.querySelector("canvas.plane") && weftPlane.cache.complete() && document.querySelector(".lanes .name")`)
+			threads := browser.Eval[int](p, `document.querySelectorAll(".lanes .name").length`)
+			assert.Less(t, threads, 60, "rows of the episode")
+			assert.Regexp(t, s.holder, p.Text(".lanes .name"), "the first lane is that of the holder")
+
+			n.wants = wants()
+			n.clicksLongestWait()
+			p.Until(`document.querySelector(".detail")`)
+			n.looks("wait")
+			assert.Empty(t, n.wants, "not next to the wait")
+		})
+	}
+}
