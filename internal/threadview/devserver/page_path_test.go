@@ -25,7 +25,7 @@ func TestPathIsSaid(t *testing.T) {
 			path := get[viewapi.Path](t, simulated(t), "sessions/"+of.session+"/path"+of.parameters)
 			p := openWindow(t, "s="+of.session+"&tab=path"+of.hash, browser.Window{Width: 1280, Height: 800, Dark: dark})
 			p.Until(`document.querySelectorAll(".path-view tbody tr .swatch").length > 0`)
-			assert.Equal(t, path.Text, p.Text(".summary .said"))
+			assert.Equal(t, path.Text, p.Text(".summary .spoken"))
 			assert.NotContains(t, p.Text(".path-view"), "_")
 			texts := p.Texts(".path-view tbody tr")
 			require.NotEmpty(t, texts)

@@ -4,7 +4,7 @@
 // Small parts that several views use.
 import type {ComponentChildren} from "preact";
 import {useLayoutEffect, useRef} from "preact/hooks";
-import {duration, exact, percent} from "../lib/format";
+import {duration, ends, exact, percent} from "../lib/format";
 import type {Stack, Stats} from "../lib/types";
 import {type State, stateNumber} from "../lib/words";
 import {heightOf, palette} from "../timeline/palette";
@@ -204,5 +204,16 @@ export function Choice({group, checked, onChange, children}: ChoiceProps) {
       />
       {children}
     </label>
+  );
+}
+
+/** A name that loses its middle where there is no room. */
+export function Cut({name}: {name: string}) {
+  const [begin, end] = ends(name);
+  return (
+    <span class="cut">
+      <span>{begin}</span>
+      {end && <span>{end}</span>}
+    </span>
   );
 }

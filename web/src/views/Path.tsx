@@ -160,7 +160,7 @@ function Summary({path}: {path: Path}) {
   const {parts, no_savings} = path;
   return (
     <div class="summary">
-      <p class="said">{path.text}</p>
+      <p class="spoken">{path.text}</p>
       <p class="hint">
         {path.chosen !== "asked" && `${choices[path.chosen] ?? ""} `}
         {path.cut && "The path is truncated: it has too many segments."}

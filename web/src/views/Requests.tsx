@@ -243,10 +243,10 @@ function HowTo() {
       <Empty title="No requests are known">
         <p>
           This tab lists the slowest requests, for what they waited and who held it, once the agent reports the current
-          spans of the application. The extension weft-otel.jar tells it:
+          spans of the application. The extension weft-otel.jar passes them on:
         </p>
         {Object.entries(commands).map(([title, text]) => (
-          <div class="command" key={title}>
+          <div class="sample" key={title}>
             <h3>{title}</h3>
             <pre>{text}</pre>
             <Button text="Copy" label={`Copy the command: ${title}`} onClick={() => void copy(text)} />

@@ -32,7 +32,7 @@ export function kindColumns(sum: KindRow | undefined): Column<KindRow>[] {
       key: "wait",
       title: "Kind",
       grow: true,
-      width: 104,
+      width: 132,
       value: title,
       show: (row) => (
         <>
@@ -44,7 +44,7 @@ export function kindColumns(sum: KindRow | undefined): Column<KindRow>[] {
     {
       key: "names",
       title: "What for",
-      width: 84,
+      width: 96,
       help: "What the source calls it, the longest waits first",
       grow: true,
       value: (row) => (row === sum ? "" : named(row)),
