@@ -12,6 +12,7 @@ import (
 	"github.com/weft-otel/weft/internal/budget"
 	"github.com/weft-otel/weft/internal/engine/incident"
 	"github.com/weft-otel/weft/internal/engine/profile"
+	"github.com/weft-otel/weft/internal/engine/waits"
 	"github.com/weft-otel/weft/internal/engine/window"
 )
 
@@ -25,10 +26,10 @@ var (
 // ProfileMemory lends the memory for profiles of waits.
 func ProfileMemory() profile.Memory { return profileMemory }
 
-// NewIncidents returns a finder of incidents in the windows of a session. It borrows its memory.
-func NewIncidents(opt incident.Options) *incident.Finder {
+// NewIncidents returns a finder of incidents in the windows of a session, whose classifier is that of the engine. It borrows its memory.
+func NewIncidents(opt incident.Options, classifier *waits.Classifier) *incident.Finder {
 	f := incident.NewFinder(opt)
-	f.Memory = incidentMemory
+	f.Memory, f.Waits = incidentMemory, classifier
 	return f
 }
 

@@ -83,7 +83,7 @@ func New(to io.Writer, session jvmthread.SessionID, resource pcommon.Resource, s
 	}
 	w.emitter = threadpdata.NewEmitter(session, sym, w.engine.Waits())
 	if options.Incidents != nil {
-		w.incidents = sessions.NewIncidents(*options.Incidents)
+		w.incidents = sessions.NewIncidents(*options.Incidents, w.engine.Waits())
 	}
 	return w
 }

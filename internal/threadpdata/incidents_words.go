@@ -109,6 +109,7 @@ func (w *incidentWriter) inTurn() {
 	inc := w.inc
 	if known := inc.Known(); known < contention.MostlyKnown {
 		w.say("; who held it for ", wording.Percent(1-known), " of that time is not known")
+		w.gaveBack()
 		return
 	}
 	w.say("; ", plural(uint64(len(inc.Holders)), "thread"))
@@ -124,6 +125,21 @@ func (w *incidentWriter) inTurn() {
 				w.say(" for ", wording.Percent(share), " of the time")
 			}
 		}
+	}
+}
+
+// gaveBack says who ended most of the waits for a pool whose holders are mostly unknown, and what that thread did while it held its part.
+func (w *incidentWriter) gaveBack() {
+	g := w.inc.Giver()
+	if g == nil {
+		return
+	}
+	w.say("; ", w.threadName(g.Thread), " gave it back")
+	if g.Doing.Seq == jvmthread.NoSeq {
+		return
+	}
+	if did := w.doingOf(&g.Doing, g.Doing.Stack); did != "" {
+		w.say(", ", did, " before")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine/incident"
+	"github.com/weft-otel/weft/internal/engine/waits"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/sessions"
 )
@@ -33,12 +34,12 @@ func (o *IncidentOptions) Validate() error {
 	)
 }
 
-// finder returns a finder for a session, nil if incidents are not wanted.
-func (o *IncidentOptions) finder() *incident.Finder {
+// finder returns a finder for a session with the classifier of its engine, nil if incidents are not wanted.
+func (o *IncidentOptions) finder(classifier *waits.Classifier) *incident.Finder {
 	if !o.Enabled {
 		return nil
 	}
-	return sessions.NewIncidents(incident.Options{MinTime: o.MinTime, MaxPerWindow: o.MaxPerWindow})
+	return sessions.NewIncidents(incident.Options{MinTime: o.MinTime, MaxPerWindow: o.MaxPerWindow}, classifier)
 }
 
 // findIncidents finds the incidents that ended in a window; nil if they are off.

@@ -133,6 +133,11 @@ func (f *Finder) collect(w *window.Window, g *group, inc *Incident) {
 		l := inc.lock(f.episodes.locks[ep.lock])
 		l.Time += time.Duration(ep.time)
 		inc.Blocked += time.Duration(ep.time)
+		if isPool(l.ID) && ep.carried {
+			for id := range f.episodes.objects(w, ep) {
+				inc.become(id, l.ID)
+			}
+		}
 		for _, i := range f.episodes.order[ep.first : ep.last+1] {
 			f.wait(w, &f.episodes.waits[i], l, before, inc)
 		}
@@ -163,7 +168,7 @@ func (f *Finder) collect(w *window.Window, g *group, inc *Incident) {
 func (f *Finder) saved(w *window.Window, g *group, inc *Incident) {
 	v := w.Verdict
 	at := slices.IndexFunc(w.Locks, func(l window.LockStats) bool { return l.Class == inc.key.Class })
-	if v == nil || !v.WhatIf || at < 0 || inc.Cycle != 0 || inc.key == jvmthread.Carriers {
+	if v == nil || !v.WhatIf || at < 0 || inc.Cycle != 0 || inc.key == jvmthread.Carriers || isPool(inc.key) {
 		inc.unsaved = true
 		return
 	}

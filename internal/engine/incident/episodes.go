@@ -48,8 +48,9 @@ type episodes struct {
 
 	starved jvmthread.Time // the sum of the waits for carriers
 
-	parts map[int32]jvmthread.Time // scratch: by episode, for how long a holder waited in it
-	steps int                      // left for the search for parents
+	parts  map[int32]jvmthread.Time // scratch: by episode, for how long a holder waited in it
+	waiter map[int32]int32          // scratch: by lock of a wait for a pool, the lane that waits, or several
+	steps  int                      // left for the search for parents
 }
 
 // lockOf returns what a wait is for: a lock, the carriers, or if none is known, its call site as a lock without a class.
@@ -63,7 +64,7 @@ func lockOf(kind jvmthread.Wait, id jvmthread.LockID, stack jvmthread.StackID) j
 	return id
 }
 
-// find finds the episodes of a window.
+// find finds the waits of a window that count.
 func (e *episodes) find(w *window.Window) {
 	e.starved = 0
 	e.waits, e.lanes, e.order, e.locks, e.list = e.waits[:0], e.lanes[:0], e.order[:0], e.locks[:0], e.list[:0]
@@ -90,6 +91,10 @@ func (e *episodes) find(w *window.Window) {
 		}
 	}
 	e.lanes = append(e.lanes, int32(len(e.waits)))
+}
+
+// form orders the waits and forms their episodes.
+func (e *episodes) form(w *window.Window) {
 	for i := range e.waits {
 		e.order = append(e.order, int32(i))
 	}

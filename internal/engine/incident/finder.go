@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine/deadlock"
+	"github.com/weft-otel/weft/internal/engine/waits"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -21,7 +22,8 @@ const (
 
 // Finder finds the incidents in the windows of a session, in order. One goroutine owns it.
 type Finder struct {
-	Memory Memory // lends the memory for one window at a time; nil: the Finder keeps its own
+	Memory Memory            // lends the memory for one window at a time; nil: the Finder keeps its own
+	Waits  *waits.Classifier // finds pools whose waiters each wait on an object of their own; nil: each object is a pool
 
 	*Scratch // of the current window
 
@@ -29,7 +31,8 @@ type Finder struct {
 	open      []*Incident // not over at the end of the last window
 	ended     []*Incident // in this window, or cut; those that are not small
 	fresh     []fresh
-	deadlocks map[jvmthread.Cycle]deadlock.Found // that have an open incident
+	deadlocks map[jvmthread.Cycle]deadlock.Found    // that have an open incident
+	pooled    map[jvmthread.LockID]jvmthread.LockID // the pools of objects on which threads waited at the end of the last window
 	found     Found
 	queue     queue
 	steps     int // holds of locks other than roots that may yet be looked at in this window
@@ -48,6 +51,7 @@ type fresh struct {
 func NewFinder(opt Options) *Finder {
 	return &Finder{
 		opt: opt, cutAfter: cutAfter, cutAgainAfter: cutAgainAfter, deadlocks: make(map[jvmthread.Cycle]deadlock.Found),
+		pooled: make(map[jvmthread.LockID]jvmthread.LockID),
 	}
 }
 
@@ -64,11 +68,14 @@ func (f *Finder) Find(w *window.Window) *Found {
 		f.deadlocks[d.Cycle] = d
 	}
 	f.episodes.find(w)
+	f.pools(w)
+	f.episodes.form(w)
+	f.alone(w)
 	f.found.Starved = time.Duration(f.episodes.starved)
 	f.groups = f.episodes.groups(w, f.groups[:0])
 	f.steps = workPerWait * (len(f.episodes.waits) + len(w.Holds))
 	f.intervals = allowance(w)
-	claims := f.claim()
+	claims := f.claim(w)
 	previous := f.open
 	f.open = nil
 	for i := range f.groups {
@@ -81,12 +88,13 @@ func (f *Finder) Find(w *window.Window) *Found {
 			f.end(inc)
 		}
 	}
+	f.stay()
 	f.report(w)
 	return &f.found
 }
 
 // claim finds which group continues each open incident: the one with its root, or the longest one with one of its locks.
-func (f *Finder) claim() map[int][]*Incident {
+func (f *Finder) claim(w *window.Window) map[int][]*Incident {
 	if len(f.open) == 0 {
 		return nil
 	}
@@ -105,12 +113,17 @@ func (f *Finder) claim() map[int][]*Incident {
 		}
 		for n := g.head; n >= 0; n = f.episodes.list[n].next {
 			ep := &f.episodes.list[n]
-			inc := byLock[f.episodes.locks[ep.lock]]
-			if inc == nil || !ep.carried {
+			if !ep.carried {
 				continue
 			}
-			if other, ok := best[inc]; !ok || f.rather(inc, g, &f.groups[other]) {
-				best[inc] = i
+			for id := range f.episodes.objects(w, ep) {
+				inc := byLock[id]
+				if inc == nil {
+					continue
+				}
+				if other, ok := best[inc]; !ok || f.rather(inc, g, &f.groups[other]) {
+					best[inc] = i
+				}
 			}
 		}
 	}

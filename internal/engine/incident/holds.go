@@ -20,9 +20,9 @@ type queue struct {
 	origin             jvmthread.Time
 }
 
-func (q *queue) fill(e *episodes, ep *episode) {
-	q.starts, q.ends, q.origin = q.starts[:0], q.ends[:0], ep.start
-	for _, i := range e.order[ep.first : ep.last+1] {
+func (q *queue) fill(e *episodes, first, last int32, origin jvmthread.Time) {
+	q.starts, q.ends, q.origin = q.starts[:0], q.ends[:0], origin
+	for _, i := range e.order[first : last+1] {
 		q.starts = append(q.starts, e.waits[i].start)
 		q.ends = append(q.ends, e.waits[i].end)
 	}
@@ -63,18 +63,34 @@ func (f *Finder) holds(w *window.Window, g *group, inc *Incident, several bool) 
 
 // holdsOf adds the holds of a lock during an episode.
 func (f *Finder) holdsOf(w *window.Window, ep *episode, inc *Incident) {
-	f.queue.fill(&f.episodes, ep)
+	f.queue.fill(&f.episodes, ep.first, ep.last, ep.start)
 	lock := f.episodes.locks[ep.lock]
-	holds := w.HoldsOf(lock, ep.start, ep.end)
-	f.steps -= len(holds)
-	for i := range holds {
-		h := &holds[i]
+	until := make(map[jvmthread.ThreadID]jvmthread.Time) // of a pool: the holds for single waits of it overlap
+	n := ep.first - 1
+	last := int32(-1)
+	for i, h := range f.episodes.heldDuring(w, ep) {
+		f.steps--
 		from, to := max(h.Start, ep.start), min(h.End, ep.end)
+		if i >= 0 {
+			wt := &f.episodes.waits[i]
+			from, to = max(from, wt.start), min(to, wt.end)
+			if i != last {
+				for n++; f.episodes.order[n] != i; {
+					n++
+				}
+				last = i
+				f.queue.fill(&f.episodes, n, n, ep.start)
+			}
+		}
 		if from >= to {
 			continue
 		}
-		blocked := time.Duration(f.queue.until(to) - f.queue.until(from))
-		inc.holder(threadAt{h.Thread, lock}).add(blocked, to.Sub(from))
+		blocked, held := time.Duration(f.queue.until(to)-f.queue.until(from)), to.Sub(from)
+		if i >= 0 {
+			held = to.Sub(min(max(from, until[h.Thread]), to))
+			until[h.Thread] = max(until[h.Thread], to)
+		}
+		inc.holder(threadAt{h.Thread, lock}).add(blocked, held)
 		hold := Hold{Start: from, End: to, Since: h.Start, Lock: lock, Thread: h.Thread, Blocked: blocked, fresh: true}
 		f.activitiesOf(w, inc, hold)
 		inc.addHold(&hold)

@@ -107,7 +107,8 @@ type Wait struct {
 	Share      float64               // the part of the wait in which it did; 0: unknown
 	Giver      jvmthread.Interaction // the handoff that ended it; InteractionNone: none
 
-	lane, at int32 // of the interval in its window; -1: filled
+	key      jvmthread.LockID // of the lock of the incident
+	lane, at int32            // of the interval in its window; -1: filled
 }
 
 // Hold is the part of a hold of the root within an incident.

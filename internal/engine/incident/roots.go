@@ -64,10 +64,11 @@ func (e *episodes) parent(w *window.Window, at int32) int32 {
 	ep := &e.list[at]
 	clear(e.parts)
 	var held jvmthread.Time
-	holds := w.HoldsOf(e.locks[ep.lock], ep.start, ep.end)
-	for i := range holds {
-		h := &holds[i]
+	for i, h := range e.heldDuring(w, ep) {
 		from, to := max(h.Start, ep.start), min(h.End, ep.end)
+		if i >= 0 {
+			from, to = max(from, e.waits[i].start), min(to, e.waits[i].end)
+		}
 		if e.steps--; e.steps < 0 {
 			return at
 		}

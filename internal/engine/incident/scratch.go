@@ -24,7 +24,7 @@ type Scratch struct {
 
 // NewScratch returns memory that grows on use.
 func NewScratch() *Scratch {
-	return &Scratch{episodes: episodes{index: make(map[jvmthread.LockID]int32), parts: make(map[int32]jvmthread.Time)}}
+	return &Scratch{episodes: episodes{index: make(map[jvmthread.LockID]int32), parts: make(map[int32]jvmthread.Time), waiter: make(map[int32]int32)}}
 }
 
 // smallScratch is the number of waits for which memory is never excessive.

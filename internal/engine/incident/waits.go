@@ -19,7 +19,7 @@ const maxThreads = 1 << 16
 // wait adds a piece of a wait.
 func (f *Finder) wait(w *window.Window, piece *wait, l *Lock, before []Wait, inc *Incident) {
 	iv := w.Lanes[piece.lane].Intervals.At(int(piece.at))
-	rec := Wait{Start: piece.start, End: piece.end, Interval: iv, lane: piece.lane, at: piece.at}
+	rec := Wait{Start: piece.start, End: piece.end, Interval: iv, key: l.ID, lane: piece.lane, at: piece.at}
 	began := iv.Began() >= piece.start
 	if iv.Began() < w.Start {
 		at, ok := slices.BinarySearchFunc(before, iv.Thread, func(o Wait, id jvmthread.ThreadID) int { return cmp.Compare(o.Interval.Thread, id) })

@@ -107,6 +107,17 @@ func (c *Classifier) Exclusive(class jvmthread.ClassID) bool {
 	return c != nil && strings.HasPrefix(c.sym.Class(class), reentrantLock)
 }
 
+// queues are the classes on which all that wait for an element wait, and their inner classes.
+var queues = []string{"java.util.concurrent.SynchronousQueue", "java.util.concurrent.LinkedTransferQueue"}
+
+// Queue reports whether objects of a class are queues: a pool has one, and each of its waiters waits on that.
+func (c *Classifier) Queue(class jvmthread.ClassID) bool {
+	if c == nil {
+		return false
+	}
+	return hasPrefix(c.sym.Class(class), queues)
+}
+
 // Timed reports whether a virtual thread with this stack parks with a timeout. It may not be known how long that is.
 func (c *Classifier) Timed(stack jvmthread.StackID) bool {
 	if c == nil || stack == jvmthread.NoStack {

@@ -58,7 +58,7 @@ func New(id jvmthread.SessionID, session *store.Session, sym *symbols.Table, cla
 		notifies: lostnotify.New(idle), pairs: make(map[classes]bool), calls: make(map[call]jvmthread.Time),
 		deadlocked: make(map[jvmthread.ThreadID]jvmthread.Cycle),
 		session:    session, symbols: sym, waits: classifier, emitter: threadpdata.NewEmitter(id, sym, classifier),
-		finder: sessions.NewIncidents(incident.Options{MinTime: minTime, MaxPerWindow: maxPerWindow}),
+		finder: sessions.NewIncidents(incident.Options{MinTime: minTime, MaxPerWindow: maxPerWindow}, classifier),
 	}
 }
 
