@@ -26,9 +26,13 @@ func (inc *Incident) addWaited(at threadAt, more waited) {
 	inc.waited[at] = more
 }
 
-// Cast returns the threads that took part: those of a deadlock in the order of its cycle, then the holders of the root, that which cost most
-// first, then those that waited, in the order in which their waits began. Each is in it once. It also returns how many are left out because of
-// the limit. The incident is over, or cut.
+// leastCost is the share of the blocked time from which a holder that waited itself is a cause rather than a waiter that got its turn.
+const leastCost = 0.05
+
+// Cast returns the threads that took part: those of a deadlock in the order of its cycle; then the holders of the root that did not wait, or
+// caused leastCost, that which cost most first; of a pool, those that gave back what was waited for, without waiting; then those that waited, in
+// the order in which their waits began. Each is in it once. It also returns how many are left out because of the limit. The incident is over,
+// or cut.
 func (inc *Incident) Cast(most int) (cast []jvmthread.ThreadID, more int) {
 	seen := make(map[jvmthread.ThreadID]bool)
 	add := func(id jvmthread.ThreadID) {
@@ -42,10 +46,20 @@ func (inc *Incident) Cast(most int) (cast []jvmthread.ThreadID, more int) {
 			add(inc.Deadlock.Members[i].Thread)
 		}
 	}
-	for i := range inc.Holders {
-		add(inc.Holders[i].Thread)
+	waiters := inc.Waiters()
+	waits := make(map[jvmthread.ThreadID]bool, len(waiters))
+	for _, id := range waiters {
+		waits[id] = true
 	}
-	for _, id := range inc.Waiters() {
+	for i := range inc.Holders {
+		if h := &inc.Holders[i]; !waits[h.Thread] || inc.Share(h) >= leastCost {
+			add(h.Thread)
+		}
+	}
+	if g := inc.Giver(); g != nil && !waits[g.Thread] {
+		add(g.Thread)
+	}
+	for _, id := range waiters {
 		add(id)
 	}
 	kept := min(len(cast), most)

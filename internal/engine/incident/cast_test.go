@@ -18,7 +18,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// The cast is the holder that cost most, other holders, and then waiters in the order in which they began to wait, whatever their IDs, and also
+// The cast is the holder that cost most, other holders that cost much, and then waiters in the order in which they began to wait, whatever their IDs, and also
 // if that was in another window.
 func TestCast(t *testing.T) {
 	text := `
@@ -86,4 +86,30 @@ func castNames(h *threadtest.History, cast []jvmthread.ThreadID) string {
 		}
 	}
 	return strings.Join(out, " ")
+}
+
+// Waiters that held the lock for a moment when it was their turn stay in the order in which they began to wait.
+func TestCastOfTurns(t *testing.T) {
+	h, err := threadtest.Parse(`
+0    D threadStart
+0    C threadStart
+0    B threadStart
+0    A threadStart
+100  D contendedEnter lock=M owner=A
+110  C contendedEnter lock=M owner=A
+120  B contendedEnter lock=M owner=A
+9000 C contendedEntered lock=M
+9009 B contendedEntered lock=M
+9020 D contendedEntered lock=M
+`)
+	require.NoError(t, err)
+	f := incident.NewFinder(incident.Options{MinTime: 1, MaxPerWindow: 20})
+	var got []string
+	run(nil, h.Events, 10_000, func(w *window.Window) {
+		for _, inc := range f.Find(w).Incidents {
+			cast, _ := inc.Cast(10)
+			got = append(got, castNames(h, cast))
+		}
+	})
+	assert.Equal(t, []string{"A D C B"}, got)
 }
