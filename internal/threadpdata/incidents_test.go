@@ -31,6 +31,7 @@ func incidentsOf(t *testing.T, events []jvmthread.Event, sym *symbols.Table, len
 	e := engine.New(cfg, sym)
 	emitter, paths := threadpdata.NewEmitter(session, sym, e.Waits()), window.NewFinder()
 	finder := incident.NewFinder(incident.Options{MinTime: 10 * time.Millisecond, MaxPerWindow: 20})
+	finder.Waits = e.Waits()
 	yield := func(w *window.Window) {
 		spans := ptrace.NewSpanSlice()
 		emitter.Append(w, threadpdata.Prepare(w, paths, 0), spans)

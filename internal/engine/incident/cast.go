@@ -30,7 +30,7 @@ func (inc *Incident) addWaited(at threadAt, more waited) {
 const leastCost = 0.05
 
 // Cast returns the threads that took part: those of a deadlock in the order of its cycle; then the holders of the root that did not wait, or
-// caused leastCost, that which cost most first; of a pool, those that gave back what was waited for, without waiting; then those that waited, in
+// caused leastCost, that which cost most first; of a pool, the one that gave back most, if it did not wait; then those that waited, in
 // the order in which their waits began. Each is in it once. It also returns how many are left out because of the limit. The incident is over,
 // or cut.
 func (inc *Incident) Cast(most int) (cast []jvmthread.ThreadID, more int) {

@@ -4,8 +4,8 @@
 // Package incident answers: Which episodes of contention happened, and what did each cost?
 //
 // An episode is the longest time in which threads waited for one lock, semaphore or pool without a break: from the first waiter until no
-// thread waits. A wait for which no object is known belongs to an episode of its call site. Waits for a pool on an object of each waiter belong
-// to an episode of the pool's class. Contended waits count, see
+// thread waits. A wait for which no object is known belongs to an episode of its call site. Waits for a pool on
+// an object of each waiter belong to an episode of the pool's class. Contended waits count, see
 // jvmthread.Wait.Contended, and waits of virtual threads for a carrier of 10 ms or more: the carriers are like a pool, and the threads that keep
 // one for as long are its holders.
 //
