@@ -20,7 +20,7 @@ import (
 
 var recordings = flag.String("recordings", "", "folder that keeps the recordings of real servers, for a look at their pages with weft view")
 
-// service is a real server with a bottleneck, and what somebody who looks for it asks for, in the words of its source.
+// service is a real server with a bottleneck, and what somebody who looks for it wants to know, in the words of its source.
 type service struct {
 	name                            string
 	least                           int // JDK
@@ -44,7 +44,7 @@ func services() []service {
 			record: pricesRecorder(jdks[0], "500", 500, 6),
 		},
 		{
-			name: "virtual", lock: `PriceList\.lock`, holder: `price-reloader`, method: `PriceList\.fetch`, sufferers: `threads \(request-|requests`,
+			name: "virtual", lock: `PriceList\.lock`, holder: `price-reloader`, method: `PriceList\.fetch`, sufferers: `request-\*`,
 			record: pricesRecorder(newest, "virtual", 200, 15), least: 21,
 		},
 	}
@@ -128,18 +128,22 @@ func (n *newcomer) reads(where, text string) {
 	}
 }
 
-// clicksLongestWait clicks the longest wait of the costliest incident on the lanes.
-func (n *newcomer) clicksLongestWait() {
+// clicksWait clicks the longest wait of the first thread that waited on the lanes.
+func (n *newcomer) clicksWait() {
 	n.t.Helper()
-	n.page.ClickAt(browser.Eval[browser.Point](n.page, `(async () => {
-		const session = new URLSearchParams(location.hash.slice(1)).get("s");
-		const {incidents} = await (await fetch("api/sessions/" + session + "/incidents?limit=1")).json();
-		const {thread, from, to} = incidents[0].waits[0];
+	n.page.ClickAt(browser.Eval[browser.Point](n.page, `(() => {
 		const plane = weftPlane;
-		const place = plane.place(thread.id);
+		const blocked = 2;
 		const box = document.querySelector("canvas.plane").getBoundingClientRect();
 		const ruler = document.querySelector(".lanes .corner").getBoundingClientRect().height;
-		return {x: box.x + plane.x((from + to) / 2), y: box.y + ruler + place.y + place.height / 2 - plane.scrollTop};
+		for (let y = ruler + 11; y < box.height; y += 22) {
+			let best = null;
+			for (let x = 1; x < box.width; x++) {
+				const hit = plane.hit(x, y);
+				if (hit?.state === blocked && hit.share === 1 && hit.to - hit.from > (best ? best.to - best.from : 0)) best = {...hit, x};
+			}
+			if (best) return {x: box.x + best.x + 1, y: box.y + y};
+		}
 	})()`))
 }
 
@@ -167,10 +171,9 @@ func TestNewcomer(t *testing.T) {
 			n := newcomer{t: t, page: p, wants: wants()}
 			n.looks("first screen")
 			assert.Empty(t, n.wants, "not on the first screen")
-
-			row := newcomer{t: t, page: p, wants: wants()}
-			row.reads("costliest incident", p.Text(".incident"))
-			assert.Empty(t, row.wants, "not in the row of the costliest incident")
+			n.wants = wants()
+			n.reads("costliest incident", p.Text(".incident"))
+			assert.Empty(t, n.wants, "not in the row of the costliest incident")
 
 			p.Click(".incident-title")
 			p.Until(`window.weftPlane && document.querySelector("canvas.plane") && weftPlane.cache.complete() && document.querySelector(".lanes .name")`)
@@ -179,10 +182,11 @@ func TestNewcomer(t *testing.T) {
 			assert.Regexp(t, s.holder, p.Text(".lanes .name"), "the first lane is that of the holder")
 
 			n.wants = wants()
-			n.clicksLongestWait()
-			p.Until(`document.querySelector(".detail")`)
-			n.looks("wait")
-			assert.Empty(t, n.wants, "not next to the wait")
+			delete(n.wants, "sufferers") // it is the thread that was clicked
+			n.clicksWait()
+			p.Until(`document.querySelector(".detail .sentence")`)
+			n.reads("wait", p.Text(".detail"))
+			assert.Empty(t, n.wants, "not in the details of a wait")
 		})
 	}
 }

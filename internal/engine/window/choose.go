@@ -19,17 +19,26 @@ const (
 	rankUser               // keeps the program from ending
 )
 
+// minor is how many times longer than any user thread a daemon must have been kept from its work to go before them: a hook that waits for a
+// moment at the end of a server says nothing about the server.
+const minor = 100
+
 // Chooser chooses the thread whose critical path is shown: the one that was kept from its work longest by others, user threads before
-// daemons. If there is none, it is the main thread, else the one that ended last.
+// daemons unless that was minor. If there is none, it is the main thread, else the one that ended last.
 type Chooser struct {
 	// Wanted reports whether a thread may be chosen; nil: all threads of the application.
 	Wanted func(jvmthread.ThreadID) bool
 	// About returns the description of a thread; nil: nothing is known.
 	About func(jvmthread.ThreadID) jvmthread.Thread
 
-	best, main jvmthread.ThreadID
-	most       time.Duration
-	bestRank   rank
+	best [rankUser + 1]stopped // by rank
+	main jvmthread.ThreadID
+}
+
+// stopped is a thread that others kept from its work, and for how long.
+type stopped struct {
+	thread jvmthread.ThreadID
+	time   time.Duration
 }
 
 // Choice is the reason why a thread was chosen.
@@ -69,26 +78,29 @@ func (c *Chooser) rank(id jvmthread.ThreadID) rank {
 
 // Start forgets all threads.
 func (c *Chooser) Start() {
-	c.best, c.main, c.most, c.bestRank = jvmthread.NoThread, jvmthread.NoThread, 0, rankNone
+	c.best, c.main = [rankUser + 1]stopped{}, jvmthread.NoThread
 }
 
 // Add adds a thread with a history, and for how long others kept it from its work (see Stops). Threads come in the order of their ids.
-func (c *Chooser) Add(id jvmthread.ThreadID, stopped time.Duration) {
-	if stopped > 0 {
-		if r := c.rank(id); r > c.bestRank || r == c.bestRank && r != rankNone && stopped > c.most {
-			c.best, c.most, c.bestRank = id, stopped, r
+func (c *Chooser) Add(id jvmthread.ThreadID, length time.Duration) {
+	if length > 0 {
+		if best := &c.best[c.rank(id)]; length > best.time {
+			*best = stopped{id, length}
 		}
 	}
-	if c.best == jvmthread.NoThread && c.main == jvmthread.NoThread && c.About != nil && c.About(id).Name == "main" && c.rank(id) == rankUser {
+	if c.main == jvmthread.NoThread && c.About != nil && c.About(id).Name == "main" && c.rank(id) == rankUser {
 		c.main = id
 	}
 }
 
 // Choose returns the thread of a path that ends at a time.
 func (c *Chooser) Choose(g *criticalpath.Graph, end jvmthread.Time) (jvmthread.ThreadID, Choice) {
+	user, daemon := c.best[rankUser], c.best[rankDaemon]
 	switch {
-	case c.best != jvmthread.NoThread:
-		return c.best, ChoiceWaited
+	case daemon.time > minor*user.time:
+		return daemon.thread, ChoiceWaited
+	case user.thread != jvmthread.NoThread:
+		return user.thread, ChoiceWaited
 	case c.main != jvmthread.NoThread:
 		return c.main, ChoiceMain
 	}

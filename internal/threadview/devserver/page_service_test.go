@@ -119,7 +119,7 @@ func TestLanesAreOrdered(t *testing.T) {
 	p.Until(`!location.hash.includes("order=")`)
 	p.Close()
 
-	// Of a few threads, each has its lane, unless pools are asked for.
+	// Of a few threads, each has its lane, unless the order is that of pools.
 	p = openLanes(t, "s="+locks)
 	untilRows(p, "matcher-1", "matcher-2", "matcher-3", "client-3")
 	p = openLanes(t, "s="+locks+"&order=pool")

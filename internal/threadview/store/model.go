@@ -75,7 +75,7 @@ func (iv *Interval) As() jvmthread.State { return as(iv.State, iv.Wait) }
 // Shown is the state in whose color the interval is painted.
 func (iv *Interval) Shown() jvmthread.State { return shown(iv.State, iv.Wait) }
 
-// StateIdle is what a thread without a task is shown as, beside the states that the JVM knows. NumShown is one more.
+// StateIdle is what a thread without a task is shown as, in addition to the states that the JVM knows. NumShown is one more.
 const (
 	StateIdle = jvmthread.State(jvmthread.NumStates)
 	NumShown  = jvmthread.NumStates + 1

@@ -48,12 +48,14 @@ func (m *model) incidentPane(i *viewapi.Incident) *pane {
 	if i.TimedOut > 0 {
 		p.lines = append(p.lines, say(units.Plural(int64(i.TimedOut), "wait"), " timed out"))
 	}
-	for _, hold := range i.Holds {
+	for k := range i.Holds {
+		hold := &i.Holds[k]
 		p.lines = append(p.lines, paneLine{}, heading("held: ", hold.Text),
 			say("    ", hold.Thread.Name, ", ", hold.Object, ", others waited ", human(hold.Blocked)))
 		p.lines = append(p.lines, frames(hold.Frames)...)
 	}
-	for _, wait := range i.Waits {
+	for k := range i.Waits {
+		wait := &i.Waits[k]
 		p.lines = append(p.lines, paneLine{}, heading("waited: ", wait.Text),
 			say("    ", wait.Thread.Name, ", ", wait.Object, " for ", human(wait.To-wait.From)))
 		p.lines = append(p.lines, frames(wait.Frames)...)
