@@ -23,8 +23,8 @@ var pictures = flag.String("pictures", "", "folder for screenshots of the page")
 func TestPageNamesTheHottestLock(t *testing.T) {
 	c := startCollector(t, setup{})
 	b := browser.Start(t)
-	p := b.Open(t, "http://"+c.page+"/", browser.Window{Width: 1280, Height: 800})
-	p.Until(`document.querySelector(".empty-state pre")?.innerText.includes("-agentpath:")`) // how to start
+	p := b.Open(t, "http://"+c.page+"/#tab=threads", browser.Window{Width: 1280, Height: 800})
+	p.Until(`document.querySelector("main")?.innerText.includes("-agentpath:")`) // how to start
 	jvm := java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "3600")
 	p.Until(`document.querySelector(".status button")?.innerText.includes("Live")`)
 	p.Until(`[...document.querySelectorAll(".name .text")].some((e) => e.innerText === "matcher-1")`)
@@ -96,10 +96,11 @@ func TestScreenshots(t *testing.T) {
 		window     browser.Window
 		do         func(p *browser.Page)
 	}{
-		{"page-threads", "#", browser.Window{Width: 1280, Height: 800}, longest},
+		{"page-incidents", "#", browser.Window{Width: 1280, Height: 800}, nil},
+		{"page-threads", "#tab=threads", browser.Window{Width: 1280, Height: 800}, longest},
 		{"page-monitors", "#tab=monitors", browser.Window{Width: 1280, Height: 800, Dark: true}, nil},
-		{"large/threads", "#path=bounded", browser.Window{Width: 1920, Height: 1080}, nil},
-		{"large/threads-dark", "#", browser.Window{Width: 1920, Height: 1080, Dark: true}, longest},
+		{"large/threads", "#tab=threads&path=bounded", browser.Window{Width: 1920, Height: 1080}, nil},
+		{"large/threads-dark", "#tab=threads", browser.Window{Width: 1920, Height: 1080, Dark: true}, longest},
 		{"large/monitors", "#tab=monitors", browser.Window{Width: 1920, Height: 1080}, nil},
 		{"large/locks", "#tab=locks", browser.Window{Width: 1920, Height: 1080}, nil},
 		{"large/path-dark", "#tab=path", browser.Window{Width: 1920, Height: 1080, Dark: true}, nil},

@@ -207,13 +207,25 @@ export function Choice({group, checked, onChange, children}: ChoiceProps) {
   );
 }
 
-/** A name that loses its middle where there is no room. */
-export function Cut({name}: {name: string}) {
+let pen: CanvasRenderingContext2D | null = null;
+
+/** The width of the end of a name, which is never cut, in the widest font of names. */
+function widthOf(text: string): number {
+  if (!pen) {
+    pen = document.createElement("canvas").getContext("2d")!;
+    pen.font = `600 12px ${getComputedStyle(document.body).fontFamily}`;
+  }
+  return Math.ceil(pen.measureText(text).width) + 1;
+}
+
+/** A name that is cut in its middle if there is no room. */
+export function Name({name}: {name: string}) {
   const [begin, end] = ends(name);
+  if (!end) return <span class="text">{name}</span>;
   return (
-    <span class="cut">
-      <span>{begin}</span>
-      {end && <span>{end}</span>}
+    <span class="text long" title={name}>
+      <span style={{maxWidth: `calc(100% - ${widthOf(end)}px)`}}>{begin}</span>
+      <span>{end}</span>
     </span>
   );
 }

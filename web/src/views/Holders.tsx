@@ -8,7 +8,7 @@ import {goTo, usePart} from "../known";
 import {count, percent} from "../lib/format";
 import type {Sort} from "../lib/table";
 import type {HolderRow, Holders} from "../lib/types";
-import {Cut, Problem} from "../ui/parts";
+import {Name, Problem} from "../ui/parts";
 import {Table} from "../ui/Table";
 import type {Column} from "../ui/tableState";
 import {countColumn, method, timeColumn} from "./columns";
@@ -161,5 +161,5 @@ function Holder({row}: {row: HolderRow}) {
         not known
       </span>
     );
-  return <Cut name={holderName(row)} />;
+  return <Name name={holderName(row)} />;
 }

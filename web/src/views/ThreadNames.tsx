@@ -5,7 +5,7 @@
 import {useMemo} from "preact/hooks";
 import {stackNumbers} from "../lib/areas";
 import {rowOf} from "../lib/arrange";
-import {count, duration, ends, instant, percent, px, shortMethod} from "../lib/format";
+import {count, duration, instant, percent, px, shortMethod} from "../lib/format";
 import {noState} from "../lib/lanes";
 import {costOf, isDeadlocked, type Row} from "../lib/rows";
 import type {ThreadRow} from "../lib/types";
@@ -15,6 +15,7 @@ import {label} from "../timeline/draw";
 import {turnGroup} from "../timeline/keys";
 import type {ThreadsPlane} from "../timeline/threads";
 import {Icon} from "../ui/Icon";
+import {Name} from "../ui/parts";
 import {gutterWidth} from "./stage";
 import {describeGroup, type Hover} from "./threadsPlane";
 
@@ -84,7 +85,7 @@ function GroupName({row, folded, chosen}: GroupNameProps) {
       onClick={turn}
     >
       <Icon name={row.folded ? "right" : "down"} />
-      <ThreadName name={row.name} />
+      <Name name={row.name} />
       {row.key !== rowOf.rest && <span class="faint">{row.members.length}</span>}
     </button>
   );
@@ -105,7 +106,7 @@ function VirtualName({row, chosen}: {row: Row & {kind: "virtual"}; chosen: boole
     >
       <Icon name={open ? "down" : "right"} />
       <span class="two-lines">
-        <ThreadName name={pool ? group.name : shortMethod(group.name)} />
+        <Name name={pool ? group.name : shortMethod(group.name)} />
         <span class="faint">
           {pool
             ? poolText(group.threads, idle, open ? members.length : 0)
@@ -140,32 +141,9 @@ function ThreadLane({row, chosen}: {row: Row & {kind: "thread"}; chosen: boolean
     >
       {thread.virtual && <span class="indent" />}
       {stuck && <Icon name="warn" />}
-      <ThreadName name={thread.name} />
+      <Name name={thread.name} />
       <span class={share >= 0.0005 ? "hot" : "faint"}>{share >= 0.0005 ? percent(share) : ""}</span>
     </button>
-  );
-}
-
-let pen: CanvasRenderingContext2D | null = null;
-
-/** The width of the end of a name, which is never cut, in the widest font of names. */
-function widthOf(text: string): number {
-  if (!pen) {
-    pen = document.createElement("canvas").getContext("2d")!;
-    pen.font = `600 12px ${getComputedStyle(document.body).fontFamily}`;
-  }
-  return Math.ceil(pen.measureText(text).width) + 1;
-}
-
-/** A name that is cut in its middle if there is no room. */
-function ThreadName({name}: {name: string}) {
-  const [begin, end] = ends(name);
-  if (!end) return <span class="text">{name}</span>;
-  return (
-    <span class="text long" title={name}>
-      <span style={{maxWidth: `calc(100% - ${widthOf(end)}px)`}}>{begin}</span>
-      <span>{end}</span>
-    </span>
   );
 }
 

@@ -7,7 +7,7 @@ import {isDeadlocked} from "../lib/rows";
 import type {ClassRow, Saving, Stats, ThreadRow} from "../lib/types";
 import type {State} from "../lib/words";
 import {Icon} from "../ui/Icon";
-import {Cut, Distribution, Time} from "../ui/parts";
+import {Distribution, Name, Time} from "../ui/parts";
 import type {Column} from "../ui/tableState";
 
 export function countColumn<R>(key: string, title: string, help: string, value: (row: R) => number): Column<R> {
@@ -49,7 +49,7 @@ export const threadColumns: Column<ThreadRow>[] = [
     show: (thread) => (
       <>
         {isDeadlocked(thread) && <Icon name="warn" />}
-        <Cut name={thread.name} />
+        <Name name={thread.name} />
       </>
     ),
     tip: ({name}) => name,
