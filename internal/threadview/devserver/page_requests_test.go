@@ -71,7 +71,7 @@ func TestNoRequests(t *testing.T) {
 	p.Until(`document.querySelector(".requests-view .empty-state pre")`)
 	assert.Contains(t, p.Text(".requests-view"), "No requests are known")
 	assert.Contains(t, p.Text(".requests-view pre"), "-Dotel.javaagent.extensions=")
-	assert.Len(t, p.Texts(".requests-view .command button"), 2)
+	assert.Len(t, p.Texts(".requests-view .sample button"), 2)
 }
 
 // Without an address of traces, their IDs can be copied.
