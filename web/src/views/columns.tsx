@@ -49,7 +49,7 @@ export const threadColumns: Column<ThreadRow>[] = [
     show: (thread) => (
       <>
         {isDeadlocked(thread) && <Icon name="warn" />}
-        <Name name={thread.name} />
+        {thread.id ? <Name name={thread.name} /> : thread.name}
       </>
     ),
     tip: ({name}) => name,
