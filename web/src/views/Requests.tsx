@@ -15,7 +15,7 @@ import {Icon} from "../ui/Icon";
 import {Button, Empty, Problem, Share} from "../ui/parts";
 import {Table} from "../ui/Table";
 import type {Column} from "../ui/tableState";
-import {countColumn, timeColumn} from "./columns";
+import {countColumn, less, timeColumn} from "./columns";
 import {Panel} from "./Panel";
 
 const most = 100;
@@ -33,6 +33,7 @@ export function RequestsView({shown}: {shown: Shown}) {
       <Panel title="Routes" hint={routesHint(data, shown)} table="requests" parameters={parameters}>
         <Table<RequestName, string>
           label="Routes"
+          name="routes"
           columns={names}
           rows={data?.names ?? []}
           id={({name}) => name}
@@ -53,6 +54,7 @@ export function RequestsView({shown}: {shown: Shown}) {
       >
         <Table<Request, string>
           label="Requests"
+          name="requests"
           columns={columns}
           rows={data?.requests ?? []}
           id={({trace_id}) => trace_id}
@@ -136,9 +138,22 @@ function nameColumns(): Column<RequestName>[] {
   const behind = ({held}: RequestName, who: string) =>
     held ? `${duration(held.time)} ${held.title}, longest behind ${who || "an unknown thread"}` : "";
   return [
-    {key: "name", title: "Route or span", grow: true, value: ({name}) => name || noName, tip: ({name}) => name},
-    countColumn("count", "Requests", "Requests that waited", (row) => row.count),
-    timeColumn("p50", "Median", "Half of the requests took at most this long", (row) => row.p50),
+    {
+      key: "name",
+      title: "Route or span",
+      grow: true,
+      width: 150,
+      value: ({name}) => name || noName,
+      tip: ({name}) => name,
+    },
+    less(
+      2,
+      countColumn("count", "Requests", "Requests that waited", (row) => row.count),
+    ),
+    less(
+      3,
+      timeColumn("p50", "Median", "Half of the requests took at most this long", (row) => row.p50),
+    ),
     timeColumn("p95", "95 %", "95 % of the requests took at most this long", (row) => row.p95),
     timeColumn("max", "Longest", "Time of the slowest request", (row) => row.max),
     timeColumn("waited", "Waited", "Time in which requests waited, all together", (row) => row.waited),
@@ -146,6 +161,8 @@ function nameColumns(): Column<RequestName>[] {
     {
       key: "cause",
       title: "Mainly",
+      grow: true,
+      width: 180,
       help: "What the requests waited for longest, all together",
       value: main,
       tip: (row) => waitTip(worst(row)),
@@ -153,6 +170,8 @@ function nameColumns(): Column<RequestName>[] {
     {
       key: "holder",
       title: "For what others held",
+      grow: true,
+      width: 230,
       help: "All together, and who held it during the longest of these waits",
       value: (row) => behind(row, row.held?.worst?.holder?.thread.name ?? ""),
       tip: (row) => behind(row, heldBy(row.held?.worst ?? null)),
@@ -167,10 +186,11 @@ function requestColumns(): Column<Request>[] {
       key: "name",
       title: "Request",
       grow: true,
+      width: 150,
       value: ({name}) => name || noName,
       tip: ({name, trace_id}) => `${name || noName}, trace ${trace_id}`,
     },
-    {key: "from", title: "Start", value: ({from}) => from, show: ({from}) => instant(from)},
+    {key: "from", title: "Start", priority: 2, value: ({from}) => from, show: ({from}) => instant(from)},
     {
       key: "time",
       title: "Time",
@@ -182,17 +202,27 @@ function requestColumns(): Column<Request>[] {
     {
       key: "worst",
       title: "Longest wait",
+      grow: true,
+      width: 190,
       value: ({worst}) => waitText(worst),
       tip: ({worst}) => waitTip(worst),
     },
-    {key: "holder", title: "Behind", value: ({worst}) => heldBy(worst), tip: ({worst}) => heldBy(worst)},
+    {
+      key: "holder",
+      title: "Behind",
+      grow: true,
+      width: 200,
+      value: ({worst}) => heldBy(worst),
+      tip: ({worst}) => heldBy(worst),
+    },
     {
       key: "touched",
       title: "Threads",
+      priority: 3,
       value: ({touched}) => touched,
       tip: ({threads}) => threads.map(({name}) => name).join(", "),
     },
-    {key: "trace", title: "Trace", value: ({trace_id}) => trace_id, show: (row) => <Trace request={row} />},
+    {key: "trace", title: "Trace", width: 112, value: ({trace_id}) => trace_id, show: (row) => <Trace request={row} />},
   ];
 }
 
