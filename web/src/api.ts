@@ -137,8 +137,8 @@ export function useAnswer<T>(url: string | null, version: unknown = 0): Answer<T
 }
 
 /**
- * Loads all rows of a list, up to `most`: first as many pages as it probably has (`expected` rows) at once, then the
- * missing ones. An answer can hold fewer rows than a page, because answers are also limited in bytes.
+ * Loads all rows of a list, up to `most`: as many pages at once as it probably has (`expected` rows), then all missing ones at
+ * once. An answer can hold fewer rows than a page, because answers are also limited in bytes.
  */
 export async function askAll<T extends {total: number}, R>(
   url: (offset: number, limit: number) => string,
@@ -146,21 +146,19 @@ export async function askAll<T extends {total: number}, R>(
   {page, expected, most}: {page: number; expected: number; most: number},
   signal: AbortSignal,
 ): Promise<{total: number; rows: R[]}> {
-  const offsets: number[] = [];
-  for (let offset = 0; offset === 0 || offset < Math.min(expected, most); offset += page) offsets.push(offset);
-  const pages = await Promise.all(offsets.map((offset) => ask<T>(url(offset, page), {signal})));
   const all: R[] = [];
-  for (const [i, one] of pages.entries()) {
-    if (offsets[i] !== all.length) break;
-    all.push(...rows(one));
+  for (let total = Math.max(expected, 1); ; ) {
+    const offsets: number[] = [];
+    for (let offset = all.length; offset < Math.min(total, most); offset += page) offsets.push(offset);
+    const pages = await Promise.all(offsets.map((offset) => ask<T>(url(offset, page), {signal})));
+    const before = all.length;
+    for (const [i, one] of pages.entries()) {
+      if (offsets[i] !== all.length) break;
+      all.push(...rows(one));
+    }
+    total = pages[0]!.total;
+    if (all.length >= Math.min(total, most) || all.length === before) return {total, rows: all};
   }
-  const total = pages[0]!.total;
-  while (all.length < Math.min(total, most)) {
-    const next = rows(await ask<T>(url(all.length, page), {signal}));
-    if (next.length === 0) break;
-    all.push(...next);
-  }
-  return {total, rows: all};
 }
 
 /** Copies a text to the clipboard. The modern API works over TLS and on localhost only; otherwise the old one is used. */
