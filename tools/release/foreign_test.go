@@ -131,7 +131,7 @@ func runForeign(t *testing.T, root, collector string) {
 
 	p := start(t, out, env, collector, "--config="+config)
 	p.until(t, "the page is served with its program", func() bool {
-		return strings.Contains(get("http://"+page+"/"), "app.js") && len(get("http://"+page+"/app.js")) > 100_000
+		return strings.Contains(get("http://"+page+"/"), "app.js") && len(get("http://"+page+"/chunk.js")) > 50_000
 	})
 	spans := filepath.Join(out, "spans.json")
 	p.until(t, "links between threads are in spans.json", func() bool {
