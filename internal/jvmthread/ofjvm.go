@@ -3,7 +3,22 @@
 
 package jvmthread
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
+
+// OfJVM reports whether the thread belongs to the JVM itself. No application waits for such a thread. Its group says so; where that is not
+// known, as in some recordings, its name does.
+func (t Thread) OfJVM() bool {
+	switch t.Group {
+	case "system", "InnocuousThreadGroup":
+		return true
+	case "":
+		return namedByJVM(t.Name)
+	}
+	return t.Name == "DestroyJavaVM" // which takes the place of the main thread
+}
 
 // ofJVM are the names of threads that HotSpot or OpenJ9 start for themselves.
 var ofJVM = map[string]bool{
@@ -21,15 +36,6 @@ var ofJVMNumbered = []string{
 	"GC Worker", "Concurrent Mark Helper", "JIT Compilation Thread-", "process reaper (",
 }
 
-// OfJVM reports whether a thread of this name belongs to the JVM itself. Java does not say: the list is that of HotSpot and OpenJ9.
-func OfJVM(name string) bool {
-	if ofJVM[name] {
-		return true
-	}
-	for _, begin := range ofJVMNumbered {
-		if strings.HasPrefix(name, begin) {
-			return true
-		}
-	}
-	return false
+func namedByJVM(name string) bool {
+	return ofJVM[name] || slices.ContainsFunc(ofJVMNumbered, func(begin string) bool { return strings.HasPrefix(name, begin) })
 }

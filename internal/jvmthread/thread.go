@@ -16,11 +16,6 @@ type Thread struct {
 	Foreign string
 }
 
-// OfJVM reports whether the thread belongs to the JVM itself. No application waits for such a thread.
-func (t Thread) OfJVM() bool {
-	return t.Group == "system" || t.Group == "InnocuousThreadGroup" || t.Name == "DestroyJavaVM"
-}
-
 // Frame is one frame of a call stack.
 type Frame struct {
 	Class  string // fully qualified, with dots: com.acme.OrderBook

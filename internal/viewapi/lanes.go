@@ -55,7 +55,7 @@ type Thread struct {
 	Group   string `json:"group"` // thread group; empty if unknown
 	Pool    string `json:"pool"`  // the name with a star for each number if other threads share it: "http-nio-exec-*", "worker"; otherwise empty
 	Daemon  bool   `json:"daemon"`
-	JVM     bool   `json:"jvm"` // one of the JVM's own, by its name: compiler, reference handler, signal dispatcher, ...
+	JVM     bool   `json:"jvm"` // one of the JVM's own, by its group or name: compiler, reference handler, signal dispatcher, ...
 	Virtual bool   `json:"virtual"`
 	// VirtualGroup is the name of the group of a virtual thread, see VirtualGroup; empty for a platform thread.
 	VirtualGroup string `json:"virtual_group"`

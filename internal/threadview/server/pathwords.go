@@ -30,7 +30,7 @@ type pathSum struct {
 	count   int
 	time    jvmthread.Time
 	longest criticalpath.Segment
-	behind  map[jvmthread.ThreadID]jvmthread.Time
+	causes  map[jvmthread.ThreadID]jvmthread.Time
 }
 
 // pathTeller puts a path into words.
@@ -39,14 +39,14 @@ type pathTeller struct {
 	path      *criticalpath.Path
 	unbounded bool
 	roots     []int32              // by index of the path's waits: the wait of the path's own thread that led to it
-	behind    []jvmthread.ThreadID // by index of the path's waits: the thread that this own wait is for; NoThread for an own wait itself
+	causes    []jvmthread.ThreadID // by index of the path's waits: the thread that the wait of the path's own thread is for; NoThread: it is that wait
 	own       map[int32]pathPart   // by index of the own waits
 }
 
 // pathParts fills in what a path consists of, and the sentence.
 func (q *query) pathParts(path *criticalpath.Path, out *viewapi.Path) {
 	t := pathTeller{
-		q: q, path: path, unbounded: out.Unbounded, roots: make([]int32, len(path.Waits)), behind: make([]jvmthread.ThreadID, len(path.Waits)),
+		q: q, path: path, unbounded: out.Unbounded, roots: make([]int32, len(path.Waits)), causes: make([]jvmthread.ThreadID, len(path.Waits)),
 		own: map[int32]pathPart{},
 	}
 	for i := range path.Waits {
@@ -55,18 +55,18 @@ func (q *query) pathParts(path *criticalpath.Path, out *viewapi.Path) {
 		case w.Parent < 0:
 			t.roots[i] = int32(i)
 		case path.Waits[w.Parent].Parent < 0:
-			t.roots[i], t.behind[i] = w.Parent, w.Ref.Thread
+			t.roots[i], t.causes[i] = w.Parent, w.Ref.Thread
 		default:
-			t.roots[i], t.behind[i] = t.roots[w.Parent], t.behind[w.Parent]
+			t.roots[i], t.causes[i] = t.roots[w.Parent], t.causes[w.Parent]
 		}
 	}
 	sums := map[pathPart]*pathSum{}
 	for i := range path.Segments {
 		seg := &path.Segments[i]
-		part, behind := t.part(seg)
+		part, cause := t.part(seg)
 		sum := sums[part]
 		if sum == nil {
-			sum = &pathSum{behind: map[jvmthread.ThreadID]jvmthread.Time{}}
+			sum = &pathSum{causes: map[jvmthread.ThreadID]jvmthread.Time{}}
 			sums[part] = sum
 		}
 		took := seg.End - seg.Start
@@ -75,8 +75,8 @@ func (q *query) pathParts(path *criticalpath.Path, out *viewapi.Path) {
 		if sum.count == 1 || took > sum.longest.End-sum.longest.Start {
 			sum.longest = *seg
 		}
-		if behind != jvmthread.NoThread {
-			sum.behind[behind] += took
+		if cause != jvmthread.NoThread {
+			sum.causes[cause] += took
 		}
 	}
 	out.Parts = []viewapi.PathRow{}
@@ -107,7 +107,7 @@ func (t *pathTeller) part(seg *criticalpath.Segment) (pathPart, jvmthread.Thread
 		}
 		switch {
 		case seg.Via != root:
-			return part, t.behind[seg.Via]
+			return part, t.causes[seg.Via]
 		case seg.Thread != t.path.Thread:
 			return part, seg.Thread
 		}
@@ -157,15 +157,15 @@ func (t *pathTeller) row(part *pathPart, sum *pathSum) viewapi.PathRow {
 		Shown: int(part.state),
 	}
 	who, all := jvmthread.NoThread, true
-	for id, time := range sum.behind {
-		if who == jvmthread.NoThread || cmp.Or(cmp.Compare(time, sum.behind[who]), cmp.Compare(who, id)) > 0 {
+	for id, time := range sum.causes {
+		if who == jvmthread.NoThread || cmp.Or(cmp.Compare(time, sum.causes[who]), cmp.Compare(who, id)) > 0 {
 			who = id
 		}
 	}
 	name := ""
 	if who != jvmthread.NoThread {
 		ref := t.q.threadRef(t.q.sn.Thread(who))
-		row.Thread, name, all = &ref, ref.Name, sum.behind[who] == sum.time
+		row.Thread, name, all = &ref, ref.Name, sum.causes[who] == sum.time
 	}
 	row.Name = part.words(name, all)
 	if t.unbounded {
@@ -204,7 +204,7 @@ func (p *pathPart) words(who string, all bool) string {
 	case p.outside && p.state == jvmthread.StateDead:
 		return "ended"
 	case p.outside:
-		return "not started yet, while " + who + " came first"
+		return "not started yet (" + who + " ran before)"
 	case p.kind == criticalpath.KindWakeLatency:
 		return "woken after " + strings.Replace(p.waiting(), "blocked", "being blocked", 1) + ", not running yet"
 	case p.wait == jvmthread.WaitSleep:
@@ -221,7 +221,7 @@ func (p *pathPart) words(who string, all bool) string {
 	held := heldByOne(p.wait)
 	switch {
 	case held && who != "" && all:
-		return "blocked behind " + who + ", which held " + cmp.Or(p.object, "the lock")
+		return "blocked by " + who + ", which held " + cmp.Or(p.object, "the lock")
 	case held && who == "":
 		return p.waiting() + ", held by an unknown thread"
 	case p.wait == jvmthread.WaitJoin && (who == p.object || who == ""):
@@ -231,9 +231,9 @@ func (p *pathPart) words(who string, all bool) string {
 	case who == "":
 		return p.waiting()
 	case p.wait.Contended() && all:
-		return p.waiting() + ", behind " + who
+		return p.waiting() + ", held by " + who
 	case p.wait.Contended():
-		return p.waiting() + ", mostly behind " + who
+		return p.waiting() + ", mostly held by " + who
 	case all:
 		return p.waiting() + ", from " + who
 	}
@@ -244,7 +244,7 @@ func (p *pathPart) words(who string, all bool) string {
 func (p *pathPart) waiting() string {
 	switch {
 	case p.wait == jvmthread.WaitLock:
-		return "blocked by " + cmp.Or(p.object, "a lock")
+		return "blocked on " + cmp.Or(p.object, "a lock")
 	case p.wait == jvmthread.WaitReenter:
 		return "waiting to get " + cmp.Or(p.object, "a monitor") + " again"
 	case p.wait == jvmthread.WaitSleep:

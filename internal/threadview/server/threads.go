@@ -128,6 +128,6 @@ func (q *query) thread(i int) viewapi.Thread {
 	t := &q.sn.Threads[i]
 	return viewapi.Thread{
 		ID: uint64(t.ID), Name: q.sn.ThreadName(i), Group: t.Group, Pool: q.sn.Pools()[i], Daemon: t.Daemon, Virtual: t.Virtual, VirtualGroup: q.sn.VirtualGroups().Name(i),
-		JVM: jvmthread.OfJVM(t.Name), From: q.rel(t.First), To: q.rel(t.Last), Dead: t.Dead,
+		JVM: jvmthread.Thread{Name: t.Name, Group: t.Group}.OfJVM(), From: q.rel(t.First), To: q.rel(t.Last), Dead: t.Dead,
 	}
 }

@@ -232,7 +232,7 @@ function columnsOf(table: By, savings: boolean): Column<PathRow>[] {
       show: (row) => <Share share={row.share} />,
     },
     table === "parts" && {
-      key: "behind",
+      key: "thread",
       title: "Mostly for",
       help: "The thread that this one waited for longest",
       value: ({thread}) => thread?.name ?? "",

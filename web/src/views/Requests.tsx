@@ -135,8 +135,8 @@ function shareColumn<R extends {share: number; waited: number}>(): Column<R> {
 function nameColumns(): Column<RequestName>[] {
   const worst = (row: RequestName) => row.cause?.worst ?? null;
   const main = ({cause}: RequestName) => (cause ? `${duration(cause.time)} ${cause.title}` : "");
-  const behind = ({held}: RequestName, who: string) =>
-    held ? `${duration(held.time)} ${held.title}, longest behind ${who || "an unknown thread"}` : "";
+  const heldFor = ({held}: RequestName, who: string) =>
+    held ? `${duration(held.time)} ${held.title}, longest held by ${who || "an unknown thread"}` : "";
   return [
     {
       key: "name",
@@ -169,12 +169,12 @@ function nameColumns(): Column<RequestName>[] {
     },
     {
       key: "holder",
-      title: "For what others held",
+      title: "Held by others",
       grow: true,
       width: 230,
       help: "All together, and who held it during the longest of these waits",
-      value: (row) => behind(row, row.held?.worst?.holder?.thread.name ?? ""),
-      tip: (row) => behind(row, heldBy(row.held?.worst ?? null)),
+      value: (row) => heldFor(row, row.held?.worst?.holder?.thread.name ?? ""),
+      tip: (row) => heldFor(row, heldBy(row.held?.worst ?? null)),
     },
   ];
 }
@@ -209,7 +209,7 @@ function requestColumns(): Column<Request>[] {
     },
     {
       key: "holder",
-      title: "Behind",
+      title: "Held up by",
       grow: true,
       width: 200,
       value: ({worst}) => heldBy(worst),
