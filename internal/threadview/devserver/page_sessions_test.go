@@ -4,6 +4,7 @@
 package main_test
 
 import (
+	"image"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -19,10 +20,10 @@ import (
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 
-var tabs = []string{"threads", "locks", "flame", "monitors", "path", "log", "incidents", "sessions"}
+var tabs = []string{"incidents", "requests", "threads", "locks", "flame", "monitors", "path", "log", "sessions"}
 
 // full is true once the visible tab has loaded.
-const full = `document.querySelectorAll("main .name, main tbody tr, main .line, main .incident, main .flame .plane").length > 0`
+const full = `document.querySelectorAll("main .name, main tbody tr, main .line, main .incident, main .flame .plane, main .sample").length > 0`
 
 func TestSessionsAreListed(t *testing.T) {
 	t.Parallel()
@@ -180,29 +181,40 @@ func TestLinkRestoresTheView(t *testing.T) {
 
 func TestImageIsSaved(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	p := openWindow(t, early, browser.Window{Downloads: dir})
-	settled(p)
-	p.Click(`[aria-label="Save as image"]`)
-	var files []string
-	require.Eventually(t, func() bool {
-		files, _ = filepath.Glob(filepath.Join(dir, "*.png"))
-		return len(files) == 1
-	}, browser.Patience, 20*time.Millisecond)
-	file, err := os.Open(files[0])
-	require.NoError(t, err)
-	defer func() { _ = file.Close() }()
-	picture, err := png.Decode(file)
-	require.NoError(t, err)
-	assert.Greater(t, picture.Bounds().Dx(), 1000)
-	colors := map[uint32]int{}
-	for x := range picture.Bounds().Dx() {
-		for y := range picture.Bounds().Dy() {
+	for _, tab := range []string{"threads", "locks"} {
+		dir := t.TempDir()
+		p := openWindow(t, "s="+finished+"&tab="+tab, browser.Window{Downloads: dir})
+		p.Until(`document.querySelector(".lanes .name")`)
+		painted(p)
+		p.Click(`[aria-label="Save as image"]`)
+		var files []string
+		require.Eventually(t, func() bool {
+			files, _ = filepath.Glob(filepath.Join(dir, "*.png"))
+			return len(files) == 1
+		}, browser.Patience, 20*time.Millisecond)
+		file, err := os.Open(files[0])
+		require.NoError(t, err)
+		picture, err := png.Decode(file)
+		require.NoError(t, err)
+		require.NoError(t, file.Close())
+		assert.Greater(t, picture.Bounds().Dx(), 1000)
+		assert.Greater(t, colorsIn(picture, picture.Bounds()), 20, "the image shows lanes of %s", tab)
+		names := picture.Bounds()
+		names.Min.Y, names.Max.X = 60, 230
+		assert.Greater(t, colorsIn(picture, names), 2, "the image has names of %s", tab)
+	}
+}
+
+// colorsIn counts the colors in a part of a picture, of 4,096.
+func colorsIn(picture image.Image, part image.Rectangle) int {
+	colors := map[uint32]bool{}
+	for x := part.Min.X; x < part.Max.X; x++ {
+		for y := part.Min.Y; y < part.Max.Y; y++ {
 			r, g, b, _ := picture.At(x, y).RGBA()
-			colors[r>>12<<8|g>>12<<4|b>>12]++
+			colors[r>>12<<8|g>>12<<4|b>>12] = true
 		}
 	}
-	assert.Greater(t, len(colors), 20, "the image shows lanes")
+	return len(colors)
 }
 
 func TestPageWorksBelowAPathPrefix(t *testing.T) {

@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The canvas of the lock view: for each lock its owners above, and the length of its queue below.
-import {duration} from "../lib/format";
-import type {HoldRun, LockLane, LockLanes} from "../lib/types";
+import {duration, shortClass} from "../lib/format";
+import type {HoldRun, LockLane, LockLanes, LockRow} from "../lib/types";
 import {fill, fit, rulerHeight} from "./draw";
-import {Plane} from "./plane";
+import {type Label, Plane} from "./plane";
+
+export function lockName({name, lock}: LockRow): string {
+  return name || shortClass(lock.class) || "(unknown class)";
+}
 
 export const lockRowHeight = 64;
 const holdHeight = 22;
@@ -52,6 +56,12 @@ export class LocksPlane extends Plane {
 
   name(thread: number): string {
     return this.names.get(thread) ?? `thread ${thread}`;
+  }
+
+  protected override labels(): Label[] {
+    const middle = lockRowHeight / 2 - this.scrollTop;
+    const all = this.lanes?.lanes.map(({row}, i) => ({text: lockName(row), y: i * lockRowHeight + middle, bold: true}));
+    return all ?? [];
   }
 
   protected override paintLanes(): void {

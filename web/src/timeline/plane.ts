@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A canvas over a part of time: zoom, pan, and selection of a range with wheel and drag. Subclasses paint the lanes.
+import {shortened} from "../lib/format";
 import {clamp, pan, type Span, toPixel, toTime, zoom} from "../lib/scale";
 import {type Brush, fill, paintRange, paintRuler, rulerHeight} from "./draw";
 import {Surface} from "./surface";
@@ -13,6 +14,13 @@ export interface Events {
   double(x: number, y: number): void;
   hover(x: number, y: number, inside: boolean): void;
   scroll(by: number): boolean;
+}
+
+/** The name of a lane in a saved picture; y is the middle of the lane below the ruler. */
+export interface Label {
+  text: string;
+  y: number;
+  bold: boolean;
 }
 
 export abstract class Plane extends Surface implements Brush {
@@ -53,6 +61,35 @@ export abstract class Plane extends Surface implements Brush {
     ctx.restore();
     const range = this.drawing ?? this.range;
     if (range) paintRange(this, range);
+  }
+
+  /** The names of the lanes in sight. */
+  protected abstract labels(): Label[];
+
+  /** Returns the current picture with the names of the lanes on the left. */
+  picture(gutter: number, title: string): HTMLCanvasElement {
+    const out = document.createElement("canvas");
+    const head = 30;
+    out.width = Math.round((this.width + gutter) * this.ratio);
+    out.height = Math.round((this.height + head) * this.ratio);
+    const ctx = out.getContext("2d")!;
+    ctx.scale(this.ratio, this.ratio);
+    ctx.fillStyle = this.colors.get("surface");
+    ctx.fillRect(0, 0, this.width + gutter, this.height + head);
+    ctx.drawImage(this.canvas, gutter, head, this.width, this.height);
+    ctx.fillStyle = this.colors.get("text");
+    ctx.textBaseline = "middle";
+    ctx.font = "600 13px system-ui, sans-serif";
+    ctx.fillText(title, 10, head / 2);
+    ctx.beginPath();
+    ctx.rect(0, head + rulerHeight, gutter - 8, this.height);
+    ctx.clip();
+    for (const {text, y, bold} of this.labels()) {
+      ctx.font = `${bold ? "600 " : ""}12px system-ui, sans-serif`;
+      const fitting = shortened(text, (part) => ctx.measureText(part).width <= gutter - 20);
+      ctx.fillText(fitting, 10, head + rulerHeight + y);
+    }
+    return out;
   }
 
   private isRuler(y: number): boolean {

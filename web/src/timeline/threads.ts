@@ -3,7 +3,6 @@
 
 // The canvas of threads: where lanes, arrows and path are on the screen, and what is under the pointer.
 import {type Area, countsAt} from "../lib/areas";
-import {shortened} from "../lib/format";
 import {run, runAt, type Strip} from "../lib/lanes";
 import {type Row, rowAt, rowName} from "../lib/rows";
 import type {Arrow, Call, Gap, Interval, Lanes, Members, Path, Virtual} from "../lib/types";
@@ -22,7 +21,7 @@ import {
   rulerHeight,
 } from "./draw";
 import {type LaneOnScreen, paintLanes} from "./lanes";
-import {type Events, Plane} from "./plane";
+import {type Events, type Label, Plane} from "./plane";
 import {Raster} from "./raster";
 
 const overscan = 6;
@@ -335,34 +334,12 @@ export class ThreadsPlane extends Plane {
     return this.arrows.filter((arrow) => this.end(arrow.from) && this.end(arrow.to)).length;
   }
 
-  /** Returns the current picture with the names of the lanes on the left. */
-  picture(gutter: number, title: string): HTMLCanvasElement {
-    const out = document.createElement("canvas");
-    const head = 30;
-    out.width = Math.round((this.width + gutter) * this.ratio);
-    out.height = Math.round((this.height + head) * this.ratio);
-    const ctx = out.getContext("2d")!;
-    ctx.scale(this.ratio, this.ratio);
-    ctx.fillStyle = this.colors.get("surface");
-    ctx.fillRect(0, 0, this.width + gutter, this.height + head);
-    ctx.drawImage(this.canvas, gutter, head, this.width, this.height);
-    ctx.fillStyle = this.colors.get("text");
-    ctx.textBaseline = "middle";
-    ctx.font = "600 13px system-ui, sans-serif";
-    ctx.fillText(title, 10, head / 2);
+  protected override labels(): Label[] {
     const {first, last} = this.visible();
-    ctx.beginPath();
-    ctx.rect(0, head + rulerHeight, gutter - 8, this.height);
-    ctx.clip();
-    for (const row of this.rows.slice(first, last + 1)) {
-      ctx.font = row.kind !== "thread" ? "600 12px system-ui, sans-serif" : "12px system-ui, sans-serif";
-      const y = head + rulerHeight + row.top - this.scrollTop + row.height / 2;
-      ctx.fillText(
-        shortened(rowName(row), (text) => ctx.measureText(text).width <= gutter - 20),
-        10,
-        y,
-      );
-    }
-    return out;
+    return this.rows.slice(first, last + 1).map((row) => ({
+      text: rowName(row),
+      y: row.top - this.scrollTop + row.height / 2,
+      bold: row.kind !== "thread",
+    }));
   }
 }

@@ -10,13 +10,13 @@ import {around} from "../lib/scale";
 import type {LockLane, LockLanes} from "../lib/types";
 import {show} from "../store";
 import {moveOf} from "../timeline/keys";
-import {LocksPlane, lockRowHeight} from "../timeline/locks";
+import {LocksPlane, lockName, lockRowHeight} from "../timeline/locks";
 import {useEvent, useKeys, useRested} from "../ui/hooks";
 import {Button, Empty, Problem} from "../ui/parts";
 import {HoldersPanel} from "./Holders";
 import {LockDetail} from "./LockDetail";
 import {Minimap} from "./Minimap";
-import {gutterWidth, Lanes, type Stage, useLinkedView, useStage} from "./stage";
+import {gutterWidth, Lanes, type Stage, savePicture, useLinkedView, useStage} from "./stage";
 
 const pageSize = 20;
 /** How many locks of one name have lanes. */
@@ -30,6 +30,7 @@ interface Tip {
 
 export function LocksView({shown}: {shown: Shown}) {
   const [tip, setTip] = useState<Tip | null>(null);
+  const {session} = useKnown();
   const stage = useLocksStage(shown, setTip);
   const {lanes, known, error, loading, range} = useLockLanes(stage, shown);
   const {plane, scroller} = stage;
@@ -71,7 +72,7 @@ export function LocksView({shown}: {shown: Shown}) {
         </div>
       </div>
       <Problem text={error} />
-      <Minimap stage={stage} shown={shown} />
+      <Minimap stage={stage} shown={shown} onPicture={() => savePicture(plane.current!, session, "locks")} />
       <Lanes
         stage={stage}
         label="Lanes of locks over time. Press up or down to select a lock, and the question mark to list all keys."
@@ -209,7 +210,7 @@ function LaneName({lane, top, chosen}: {lane: LockLane; top: number; chosen: boo
       title={[name, `${lock.class}@${lock.hash}`, sums, others].filter(Boolean).join("\n")}
       onClick={() => show({lock: lock.id})}
     >
-      <span class="text">{name || shortClass(lock.class) || "(unknown class)"}</span>
+      <span class="text">{lockName(lane.row)}</span>
       {blocked.time > 0 && <span class="hot">{duration(blocked.time)}</span>}
       <span class="second faint">
         {kind === "permit" || kind === "pool" ? `${kind} ` : ""}

@@ -3,9 +3,8 @@
 
 // The thread visualizer: names on the left, lanes on the right, the selected interval below.
 import {useMemo, useState} from "preact/hooks";
-import {save} from "../api";
 import {useKnown, usePart} from "../known";
-import {count, instant} from "../lib/format";
+import {count} from "../lib/format";
 import {ids} from "../lib/lanes";
 import type {Shown} from "../lib/link";
 import {noFilter} from "../lib/rows";
@@ -19,7 +18,7 @@ import {Button, Empty, Problem} from "../ui/parts";
 import {Detail} from "./Detail";
 import {Minimap} from "./Minimap";
 import {PathProblem} from "./Path";
-import {gutterWidth, Lanes, useStage} from "./stage";
+import {Lanes, savePicture, useStage} from "./stage";
 import {Names, Tip} from "./ThreadNames";
 import {Toolbar} from "./Toolbar";
 import {
@@ -69,7 +68,7 @@ export function ThreadsView({shown}: {shown: Shown}) {
       <Minimap
         stage={stage}
         shown={shown}
-        onPicture={() => savePicture(stage.plane.current!, session?.service || "threads")}
+        onPicture={() => savePicture(stage.plane.current!, session, "threads")}
         threads={some ? ids(some) : undefined}
       />
       <Lanes
@@ -116,13 +115,6 @@ function useThreadsStage(setProblem: (problem: string | null) => void, choose: (
     },
   );
   return {stage, hover};
-}
-
-function savePicture(plane: ThreadsPlane, service: string): void {
-  const {from, to} = plane.view;
-  plane.picture(gutterWidth, `${service}: threads ${instant(from)} – ${instant(to)}`).toBlob((blob) => {
-    if (blob) save(`${service}.png`, blob);
-  });
 }
 
 /** Says that only the threads of an episode are shown. */

@@ -4,9 +4,11 @@
 // A canvas with names next to it, and the part of time in sight, which the address of the page keeps.
 import type {ComponentChildren, RefObject} from "preact";
 import {useEffect, useRef, useState} from "preact/hooks";
-import {px} from "../lib/format";
+import {save} from "../api";
+import {instant, px} from "../lib/format";
 import type {Shown} from "../lib/link";
 import type {Span} from "../lib/scale";
+import type {Session} from "../lib/types";
 import {now, show} from "../store";
 import {rulerHeight} from "../timeline/draw";
 import type {Events, Plane} from "../timeline/plane";
@@ -98,6 +100,15 @@ export function useLinkedView({plane, view}: Stage<Plane>, shown: Shown, ready: 
 }
 
 export const gutterWidth = 248;
+
+/** Saves what is in sight as an image. */
+export function savePicture(plane: Plane, session: Session | null, what: string): void {
+  const {from, to} = plane.view;
+  const service = session?.service || "weft";
+  plane.picture(gutterWidth, `${service}: ${what} ${instant(from)} – ${instant(to)}`).toBlob((blob) => {
+    if (blob) save(`${service}-${what}.png`, blob);
+  });
+}
 
 interface LanesProps {
   stage: Stage<Plane>;
