@@ -45,6 +45,7 @@ var screens = []struct {
 	open func(p *browser.Page)
 }{
 	{"incidents", tab("incidents", `document.querySelector("main .incident, main .empty-state")`)},
+	{"requests", tab("requests", `document.querySelector("main tbody tr, main .sample")`)},
 	{"threads", func(p *browser.Page) {
 		p.Click("#tab-threads")
 		settled(p)
@@ -91,7 +92,7 @@ func tab(name, ready string) func(*browser.Page) {
 func TestAccessibility(t *testing.T) {
 	t.Parallel()
 	source := axe(t)
-	for session, id := range map[string]string{"finished": finished, "locks": locks, "deadlocked": deadlocked} {
+	for session, id := range map[string]string{"finished": finished, "locks": locks, "deadlocked": deadlocked, "requests": requests} {
 		for _, dark := range []bool{false, true} {
 			for _, window := range []browser.Window{{Width: 1280, Height: 800}, {Width: 390, Height: 844}} {
 				window.Dark = dark
@@ -111,7 +112,7 @@ func TestAccessibility(t *testing.T) {
 	}
 }
 
-// Neither does the page without sessions; it lists whoever knocked in vain.
+// Neither does the page without sessions; it lists who was refused.
 func TestAccessibilityOfTheFirstMinute(t *testing.T) {
 	t.Parallel()
 	source := axe(t)

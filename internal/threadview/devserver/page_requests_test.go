@@ -81,5 +81,5 @@ func TestTraceIDsOfRequests(t *testing.T) {
 	p := openAt(t, chromium(t), s, "s="+requests+"&tab=requests", browser.Window{})
 	p.Until(requestRows + `.length > 5`)
 	trace := get[viewapi.Requests](t, s, "sessions/"+requests+"/requests?limit=1").Requests[0].TraceID
-	assert.Contains(t, browser.Eval[string](p, requestRows+`[0].querySelector("button").ariaLabel`), "Copy the ID of trace "+trace)
+	assert.Contains(t, browser.Eval[string](p, requestRows+`[0].querySelector("button").title`), "Copy the ID of trace "+trace)
 }

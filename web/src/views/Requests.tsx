@@ -228,15 +228,18 @@ function requestColumns(): Column<Request>[] {
 
 /** A link to the trace in Jaeger or Tempo; without an address, its ID to copy. */
 function Trace({request: {url, trace_id, name}}: {request: Request}) {
-  const text = `${trace_id.slice(0, 8)}…`;
   const label = `trace ${trace_id} of ${name || noName}`;
+  const text = (
+    <>
+      {trace_id.slice(0, 8)}… <span class="visually-hidden">trace of {name || noName}</span>
+    </>
+  );
   return url ? (
     <a
       class="link"
       href={url}
       target="_blank"
       rel="noopener noreferrer"
-      aria-label={`Open ${label}`}
       title={`Open ${label}`}
       onClick={(e) => e.stopPropagation()}
     >
@@ -246,7 +249,6 @@ function Trace({request: {url, trace_id, name}}: {request: Request}) {
     <button
       type="button"
       class="link"
-      aria-label={`Copy the ID of ${label}`}
       title={`Copy the ID of ${label}`}
       onClick={(e) => {
         e.stopPropagation();
