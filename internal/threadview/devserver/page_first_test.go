@@ -167,3 +167,16 @@ func TestPaper(t *testing.T) {
 	browser.Eval[any](p, `void dispatchEvent(new Event("afterprint"))`)
 	p.Until(`document.documentElement.dataset.theme === "dark" && document.querySelectorAll(".sessions .table tbody tr[id]").length < ` + number(float64(rows)))
 }
+
+// A printer lays out the page once more and tells no observer of sizes. The canvas must not stretch: each lane stays next to its name.
+func TestLanesOnPaper(t *testing.T) {
+	t.Parallel()
+	p := openWindow(t, "s="+finished+"&tab=threads", browser.Window{Width: 1280, Height: 800})
+	settled(p)
+	screen := browser.Eval[int](p, "weftPlane.canvas.clientHeight")
+	browser.Eval[any](p, "weftPlane.observer.disconnect()")
+	p.Paper()
+	paper := browser.Eval[[]int](p, `[weftPlane.canvas.clientHeight, document.querySelector(".lanes").clientHeight]`)
+	assert.Equal(t, screen, paper[0])
+	assert.InDelta(t, min(float64(screen), 115*96/25.4), paper[1], 1, "the height of the lanes is limited to fit on a page")
+}
