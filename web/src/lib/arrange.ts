@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Which rows the lanes have, and in which order: single threads, pools, and those that are folded since nothing happens in them.
+import {many} from "./format";
 import {type Crowd, type Entry, isDeadlocked} from "./rows";
 import {compare} from "./table";
 import type {StateTime, ThreadRow, VirtualGroup} from "./types";
@@ -95,7 +96,7 @@ export function castRows(
 ): Entry[] {
   const rows: Entry[] = cast.map((thread) => ({kind: "thread", thread}));
   if (others === 0) return rows;
-  const name = `${others} other ${others === 1 ? "thread" : "threads"}`;
+  const name = many(others, "other thread");
   const folded = !wish.opened.has(rowOf.rest);
   rows.push({kind: "group", name, key: rowOf.rest, members: rest.map(({id}) => id), folded});
   if (!folded) rows.push(...open());

@@ -3,7 +3,7 @@
 
 // The frames of a flame graph: where each is, and what it says. The locks are in a row; above it are the stacks of the threads
 // that waited, below it is what the holders did. Positions are in nanoseconds.
-import {count, duration, percent, shortClass, shortMethod} from "./format";
+import {duration, many, percent, shortClass, shortMethod} from "./format";
 import type {Span} from "./scale";
 import type {Flame, FlameLock, FlameTree} from "./types";
 import {type State, states} from "./words";
@@ -51,7 +51,7 @@ export interface Graph {
 
 /** What the page calls a lock. */
 export function lockLabel({name, class: full, folded}: FlameLock): string {
-  if (folded) return folded === 1 ? "1 other lock" : `${count(folded)} other locks`;
+  if (folded) return many(folded, "other lock");
   return name || shortClass(full) || "(unknown lock)";
 }
 
@@ -271,7 +271,7 @@ export function signed(ns: number): string {
 /** What a frame says: its name, its time and share, and how it changed. */
 export function describe(frame: Frame, graph: Graph): [name: string, time: string, change: string] {
   const {side, time, verdict, before} = frame;
-  const number = `${count(frame.count)} ${frame.count === 1 ? "wait" : "waits"}`;
+  const number = many(frame.count, "wait");
   const of = frame.lock?.time ?? graph.locks.reduce((sum, lock) => sum + lock.time, 0);
   const part = `${percent(of ? time / of : 0)} of ${frame.lock ? "this lock" : "all"}`;
   const share = graph.locks.length > 1 || frame.lock ? `${duration(time)} (${part})` : duration(time);

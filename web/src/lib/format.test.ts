@@ -10,6 +10,7 @@ import {
   ends,
   exact,
   instant,
+  many,
   marked,
   percent,
   shortClass,
@@ -41,6 +42,10 @@ test("exact durations show all nanoseconds", () => {
   assert.equal(exact(1234567), "1,234,567 ns");
   assert.equal(count(12), "12");
   assert.equal(count(9007199254740991), "9,007,199,254,740,991");
+  assert.deepEqual(
+    [0, 1, 2000].map((value) => many(value, "thread")),
+    ["0 threads", "1 thread", "2,000 threads"],
+  );
 });
 
 test("instants have as many decimals as their step requires", () => {

@@ -41,6 +41,11 @@ export function count(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+/** A number with what is counted: "1 thread", "2 threads". */
+export function many(value: number, one: string): string {
+  return `${count(value)} ${one}${value === 1 ? "" : "s"}`;
+}
+
 /** A share in percent; "<0.1 %" for a tiny one. */
 export function percent(share: number): string {
   if (!Number.isFinite(share) || share <= 0) return "0 %";

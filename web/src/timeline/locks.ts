@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The canvas of the lock view: for each lock its owners above, and the length of its queue below.
-import {duration, shortClass} from "../lib/format";
+import {duration, many, shortClass} from "../lib/format";
 import type {HoldRun, LockLane, LockLanes, LockRow} from "../lib/types";
 import {fill, fit, rulerHeight} from "./draw";
 import {type Label, Plane} from "./plane";
@@ -50,7 +50,7 @@ export class LocksPlane extends Plane {
         ? `held by ${name} for ${duration(hold.to - hold.from)}`
         : hold.marks & shared
           ? `held by ${hold.threads} threads at a time, one of them ${name}, for ${duration(hold.to - hold.from)}`
-          : `held ${hold.holds} times by ${hold.threads} threads, longest by ${name}, ${duration(hold.time)} in total`;
+          : `held ${many(hold.holds, "time")} by ${many(hold.threads, "thread")}, longest by ${name}, ${duration(hold.time)} in total`;
     return {lane, text, thread: hold.thread, from: hold.from};
   }
 

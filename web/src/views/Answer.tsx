@@ -6,7 +6,7 @@ import type {ComponentChildren} from "preact";
 import type {Answer as Loaded} from "../api";
 import {type ClassesAnswer, scope, useClasses, useKnown, usePart} from "../known";
 import {isLive} from "../lib/deadlocks";
-import {count, duration, extent, instant, percent, shortClass, shortMethod} from "../lib/format";
+import {count, duration, extent, instant, many, percent, shortClass, shortMethod} from "../lib/format";
 import type {Shown} from "../lib/link";
 import {shorter} from "../lib/scale";
 import type {ClassRow, Cost, Answer as CostAnswer, Path, Session} from "../lib/types";
@@ -121,8 +121,8 @@ function Cause({cost, total}: {cost: Cost; total: number}) {
 }
 
 function waiters({waiters, pool}: Cost): string {
-  if (waiters === 1) return pool || "1 thread";
-  return `${count(waiters)} threads${pool ? ` (${pool})` : ""}`;
+  if (waiters === 1 && pool) return pool;
+  return `${many(waiters, "thread")}${pool ? ` (${pool})` : ""}`;
 }
 
 /** The name of the lock, which shows the statistics of its class. A pool is one, whatever objects its threads wait on. */

@@ -4,7 +4,7 @@
 // Which threads the visualizer shows: a table to select from, and criteria that narrow each other.
 import {useMemo, useState} from "preact/hooks";
 import {useKnown} from "../known";
-import {count} from "../lib/format";
+import {count, many} from "../lib/format";
 import {type Filter, filtered, noFilter} from "../lib/rows";
 import {toggled} from "../lib/table";
 import type {ThreadRow} from "../lib/types";
@@ -36,7 +36,7 @@ export function FilterDialog({filter, onClose}: {filter: Filter; onClose: () => 
       <div class="criteria">
         <Selection listed={listed.map(({id}) => id)} chosen={chosen} onChoose={choose} />
         <span class="hint">
-          {count(visible)} of {count(allThreads)} threads selected; double-click or press Enter to select only one
+          {count(visible)} of {many(allThreads, "thread")} selected; double-click or press Enter to select only one
         </span>
       </div>
       <div class="dialog-table">
@@ -55,7 +55,7 @@ export function FilterDialog({filter, onClose}: {filter: Filter; onClose: () => 
         <Button text="Reset" onClick={() => setDraft(noFilter)} />
         <span class="apart" />
         <Button text="Cancel" onClick={onClose} />
-        <Button text={`Show ${visible} ${visible === 1 ? "thread" : "threads"}`} kind="primary" onClick={apply} />
+        <Button text={`Show ${many(visible, "thread")}`} kind="primary" onClick={apply} />
       </footer>
     </Dialog>
   );

@@ -6,7 +6,7 @@ import {useEffect, useLayoutEffect, useMemo, useRef, useState} from "preact/hook
 import {type Answer, type Parameters, save} from "../api";
 import {goTo, scope, usePart} from "../known";
 import {describe, type Frame, findFrame, type Graph, graphOf, lockParameters, pathOf, step} from "../lib/flame";
-import {count, duration, px} from "../lib/format";
+import {count, duration, many, px} from "../lib/format";
 import type {Shown} from "../lib/link";
 import type {Flame} from "../lib/types";
 import {show} from "../store";
@@ -224,8 +224,8 @@ function FlameLine({frame, flame, graph}: {frame: Frame | null; flame: Flame; gr
   const {sum, total, folded} = flame;
   return (
     <span class="what">
-      Threads waited {duration(sum.time)} for {graph.compared ? "" : `${count(total)} `}
-      {total === 1 ? "lock" : "locks"}. Click a frame to zoom in.
+      Threads waited {duration(sum.time)} for {graph.compared ? (total === 1 ? "lock" : "locks") : many(total, "lock")}.
+      Click a frame to zoom in.
       {folded > 0 && (
         <span class="faint">
           {" "}

@@ -7,7 +7,7 @@ import {useState} from "preact/hooks";
 import {useKnown} from "../known";
 import {iso, moment, zone} from "../lib/clock";
 import {isLive, liveFirst} from "../lib/deadlocks";
-import {count, duration, instant, shortClass} from "../lib/format";
+import {duration, instant, many, shortClass} from "../lib/format";
 import type {Shown} from "../lib/link";
 import type {Deadlock, Session} from "../lib/types";
 import {link, setTheme, show, showSession, type Theme, theme} from "../store";
@@ -151,7 +151,7 @@ export function Banners({session, error}: {session: Session | null; error: strin
       {lost > 0 && (
         <p class="banner warn">
           <Icon name="warn" />
-          {count(lost)} events were lost; the affected times are marked, with unknown states.
+          {many(lost, "event")} {lost === 1 ? "was" : "were"} lost; the affected times are marked, with unknown states.
         </p>
       )}
     </section>

@@ -3,7 +3,7 @@
 
 // One incident: a row that leads to the lanes, and its details.
 import type {ComponentChildren} from "preact";
-import {count, duration, exact, instant, marked, shortMethod, timeOfDay} from "../lib/format";
+import {duration, exact, instant, many, marked, shortMethod, timeOfDay} from "../lib/format";
 import {mostCast, type Shown, toHash} from "../lib/link";
 import type {Incident, IncidentPart, Session} from "../lib/types";
 import {type IncidentKind, incidentHelp} from "../lib/words";
@@ -67,7 +67,10 @@ export function Row({incident, session, open, onToggle}: Props) {
           <Title incident={incident} onToggle={onToggle} />
           <Where incident={incident} />
         </span>
-        <span class="cost" title={blocked > 0 ? `${count(threads)} threads waited ${exact(blocked)} all together` : ""}>
+        <span
+          class="cost"
+          title={blocked > 0 ? `${many(threads, "thread")} waited ${exact(blocked)} all together` : ""}
+        >
           {blocked > 0 ? <strong>{duration(blocked)}</strong> : <span class="faint">none yet</span>}
           <small>{blocked > 0 ? "waited" : ""}</small>
         </span>
@@ -140,7 +143,7 @@ function Details({incident}: {incident: Incident}) {
       <p class="hint">
         {potential
           ? `At ${instant(from)} after the start. ${incidentHelp[kind as IncidentKind]}`
-          : `From ${instant(from)} to ${instant(to)} after the start (${duration(to - from)}${over}): ${count(threads)} threads waited ${count(waited)} times, ${duration(blocked)} all together, ${duration(longest)} at most${timed_out > 0 ? `; ${count(timed_out)} waits timed out` : ""}.`}
+          : `From ${instant(from)} to ${instant(to)} after the start (${duration(to - from)}${over}): ${many(threads, "thread")} waited ${many(waited, "time")}, ${duration(blocked)} all together, ${duration(longest)} at most${timed_out > 0 ? `; ${many(timed_out, "wait")} timed out` : ""}.`}
       </p>
       <p class="tools-line">
         {timeline !== "gone" && (

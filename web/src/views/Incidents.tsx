@@ -5,7 +5,7 @@
 import {useEffect, useLayoutEffect, useRef, useState} from "preact/hooks";
 import {address, ask, useLoaded} from "../api";
 import {scope, useKnown} from "../known";
-import {count, duration, timeOfDay} from "../lib/format";
+import {count, duration, many, timeOfDay} from "../lib/format";
 import type {Shown} from "../lib/link";
 import {toggled} from "../lib/table";
 import type {Incident, Incidents, Session} from "../lib/types";
@@ -150,9 +150,7 @@ function Summary({data, shown, session}: {data: Incidents; shown: Shown; session
   const kept = `A session keeps ${data.most} incidents: the newest and, of the others, the costliest`;
   return (
     <p class="incident-sum">
-      <strong>
-        {count(data.total)} {data.total === 1 ? "incident" : "incidents"}
-      </strong>
+      <strong>{many(data.total, "incident")}</strong>
       {blocked > 0 && (
         <>
           {" "}

@@ -5,7 +5,7 @@
 import {useMemo, useState} from "preact/hooks";
 import type {Parameters} from "../api";
 import {useKnown} from "../known";
-import {count, instant, shortClass} from "../lib/format";
+import {count, instant, many, shortClass} from "../lib/format";
 import type {Convoy, LockLane, StateTime} from "../lib/types";
 import {show} from "../store";
 import type {LocksPlane} from "../timeline/locks";
@@ -73,8 +73,8 @@ function Facts({lane: {row, handoffs}, plane}: Omit<Props, "parameters">) {
       <Sum name="Blocked" of={row.blocked} />
       <Sum name="Waited" of={row.waited} />
       <Sum name="Held" of={row.held} note=", as far as contention shows" />
-      <Fact name="Holders">{count(row.holders)} threads</Fact>
-      <Fact name="Longest queue">{count(row.waiters)} threads</Fact>
+      <Fact name="Holders">{many(row.holders, "thread")}</Fact>
+      <Fact name="Longest queue">{many(row.waiters, "thread")}</Fact>
       <Fact name="Handoffs">{count(row.handoffs)}</Fact>
       {first && (
         <Fact name="First handoff">

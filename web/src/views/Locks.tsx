@@ -4,7 +4,7 @@
 // The lock view: a lane for each lock with its owners, its queue and its handoffs.
 import {useEffect, useMemo, useState} from "preact/hooks";
 import {useKnown, usePart} from "../known";
-import {count, duration, px, shortClass} from "../lib/format";
+import {count, duration, many, px, shortClass} from "../lib/format";
 import type {Shown} from "../lib/link";
 import {around} from "../lib/scale";
 import type {LockLane, LockLanes} from "../lib/types";
@@ -76,7 +76,7 @@ export function LocksView({shown}: {shown: Shown}) {
       <Lanes
         stage={stage}
         label="Lanes of locks over time. Press up or down to select a lock, and the question mark to list all keys."
-        corner={lanes ? `${count(known)} locks` : ""}
+        corner={lanes ? many(known, "lock") : ""}
         height={(lanes?.length ?? 0) * lockRowHeight}
         names={lanes?.map((lane, i) => (
           <LaneName key={lane.row.lock.id} lane={lane} top={i * lockRowHeight} chosen={lane === chosen} />

@@ -5,7 +5,7 @@
 import {useEffect, useRef, useState} from "preact/hooks";
 import {address, ask} from "../api";
 import {goTo, scope, threadsParameter, useKnown} from "../known";
-import {count, duration, instant} from "../lib/format";
+import {duration, instant, many} from "../lib/format";
 import type {Shown} from "../lib/link";
 import {toggled} from "../lib/table";
 import type {Log, Triple} from "../lib/types";
@@ -49,7 +49,7 @@ export function LogView({shown}: {shown: Shown}) {
       <Problem text={error} />
       <Panel
         title="Interactions"
-        hint={`${count(lines.length)} lines${more ? " so far" : ""}`}
+        hint={`${many(lines.length, "line")}${more ? " so far" : ""}`}
         table="log"
         parameters={parameters}
         extra={

@@ -6,7 +6,7 @@
 import {useMemo, useState} from "preact/hooks";
 import type {Parameters} from "../api";
 import {scope, threadsParameter, useClasses, useKnown, usePart} from "../known";
-import {count} from "../lib/format";
+import {count, many} from "../lib/format";
 import {type Shown, waits} from "../lib/link";
 import type {Sort} from "../lib/table";
 import type {ClassRow, KindRow, Kinds, StateTime, ThreadRow, ThreadSum} from "../lib/types";
@@ -171,7 +171,7 @@ function total(threads: readonly ThreadSum[], number = threads.length): ThreadRo
   });
   return {
     id: 0,
-    name: number === 1 ? "Total of 1 thread" : `Total of ${count(number)} threads`,
+    name: `Total of ${many(number, "thread")}`,
     group: "",
     pool: "",
     daemon: false,

@@ -5,7 +5,7 @@
 import {useMemo} from "preact/hooks";
 import {stackNumbers} from "../lib/areas";
 import {rowOf} from "../lib/arrange";
-import {count, duration, instant, percent, px, shortMethod} from "../lib/format";
+import {count, duration, instant, many, percent, px, shortMethod} from "../lib/format";
 import {noState} from "../lib/lanes";
 import {costOf, isDeadlocked, type Row} from "../lib/rows";
 import type {ThreadRow} from "../lib/types";
@@ -121,8 +121,7 @@ function VirtualName({row, chosen}: {row: Row & {kind: "virtual"}; chosen: boole
 }
 
 function poolText(threads: number, idle: number, open: number): string {
-  const shown =
-    open > 0 && open < threads ? `${count(open)} of ${count(threads)} threads` : `${count(threads)} threads`;
+  const shown = (open > 0 && open < threads ? `${count(open)} of ` : "") + many(threads, "thread");
   return idle > 0 ? `${shown}, ${count(idle)} idle` : shown;
 }
 

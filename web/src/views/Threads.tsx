@@ -4,7 +4,7 @@
 // The thread visualizer: names on the left, lanes on the right, the selected interval below.
 import {useMemo, useState} from "preact/hooks";
 import {useKnown, usePart} from "../known";
-import {count} from "../lib/format";
+import {count, many} from "../lib/format";
 import {ids} from "../lib/lanes";
 import type {Shown} from "../lib/link";
 import {noFilter} from "../lib/rows";
@@ -133,21 +133,22 @@ function Cast({threads}: {threads: number}) {
 /** How many threads have a lane. */
 function Corner({listed, platform, episode}: {listed: number; platform: number; episode: number}) {
   const {groups, allThreads} = useKnown();
-  if (episode > 0) return <>{`${count(episode)} of ${count(allThreads)} threads`}</>;
+  if (episode > 0) return <>{`${count(episode)} of ${many(allThreads, "thread")}`}</>;
   const virtual = groups.reduce((sum, group) => sum + group.threads, 0);
   const all = allThreads - virtual;
   const more = virtual > 0 ? `, ${count(virtual)} virtual` : "";
   if (all > platform) {
     return (
       <span title={`Only the ${count(platform)} threads blocked longest are listed; use the search to find others`}>
-        {count(listed)} of {count(all)} threads
+        {count(listed)} of {many(all, "thread")}
         {more}
       </span>
     );
   }
   return (
     <>
-      {listed === all ? `${listed} threads` : `${listed} of ${all} threads`}
+      {listed === all ? "" : `${count(listed)} of `}
+      {many(all, "thread")}
       {more}
     </>
   );

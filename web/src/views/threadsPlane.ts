@@ -8,7 +8,7 @@ import {useEffect, useLayoutEffect, useMemo, useRef, useState} from "preact/hook
 import {address, ask} from "../api";
 import {scope, useKnown, usePart} from "../known";
 import {arranged, castRows, rowOf, Settled, type Wish} from "../lib/arrange";
-import {count, duration, instant} from "../lib/format";
+import {count, duration, instant, many} from "../lib/format";
 import {ids} from "../lib/lanes";
 import type {Shown} from "../lib/link";
 import {
@@ -248,7 +248,7 @@ export function describeGroup({group, open, members, pool}: Crowd): string {
   const {name, threads, alive, blocked, states, waited, idle} = group;
   if (pool) {
     const shown = open ? `open, ${count(members.length)} of them shown` : "folded";
-    return `${name}: ${count(threads)} threads, ${count(alive)} of them alive; ${shown}; blocked for ${duration(blocked.time)} (${count(blocked.count)}×), idle for ${duration(idle.time)}`;
+    return `${name}: ${many(threads, "thread")}, ${count(alive)} of them alive; ${shown}; blocked for ${duration(blocked.time)} (${count(blocked.count)}×), idle for ${duration(idle.time)}`;
   }
   const queued = states[stateNumber("queued")]?.time ?? 0;
   const shown = open ? `open, ${count(members.length)} of them shown, those ${costOf(group).words}` : "folded";
