@@ -40,9 +40,14 @@ func TestSlowestRequests(t *testing.T) {
 	}
 	assert.Equal(t, slowest.URL, browser.Eval[string](p, requestRows+`[0].querySelector("a").href`))
 
+	next := get[viewapi.Requests](t, simulated(t), "sessions/"+requests+"/requests?limit=100&offset=100").Requests[0]
+	p.Click(`[aria-label="Next requests"]`)
+	p.Until(requestRows + fmt.Sprintf(`[0].querySelector("a").href === %q`, next.URL))
+	assert.Contains(t, p.Text(".requests-view"), fmt.Sprintf("101–200 of %d requests", want.Total))
 	last := want.Names[len(want.Names)-1]
 	p.ClickText("table[aria-label=Routes] td", last.Name)
 	p.Until(requestRows + fmt.Sprintf(`.every((row) => row.innerText.includes(%q))`, last.Name))
+	p.Until(`document.querySelector(".requests-view").innerText.includes("1–100 of ")`) // another list begins with its first page
 	p.Until(fmt.Sprintf(`location.hash.includes(%q)`, url.Values{"route": {last.Name}}.Encode()))
 	p = open(t, "s="+requests+"&tab=requests&"+url.Values{"route": {last.Name}}.Encode())
 	p.Until(requestRows + `.length > 5 && ` + requestRows + fmt.Sprintf(`.every((row) => row.innerText.includes(%q))`, last.Name))

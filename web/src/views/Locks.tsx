@@ -16,6 +16,7 @@ import {Button, Empty, Problem} from "../ui/parts";
 import {HoldersPanel} from "./Holders";
 import {LockDetail} from "./LockDetail";
 import {Minimap} from "./Minimap";
+import {Pages} from "./Pages";
 import {gutterWidth, Lanes, type Stage, savePicture, useLinkedView, useStage} from "./stage";
 
 const pageSize = 20;
@@ -68,7 +69,7 @@ export function LocksView({shown}: {shown: Shown}) {
             pressed={shown.all}
             onClick={() => show({all: !shown.all, skip: 0})}
           />
-          {known > pageSize && <Pages offset={shown.skip} known={known} />}
+          <Pages of="locks" offset={shown.skip} size={pageSize} total={known} onMove={(skip) => show({skip})} />
         </div>
       </div>
       <Problem text={error} />
@@ -172,24 +173,6 @@ function Legend() {
         </span>
       ))}
     </fieldset>
-  );
-}
-
-function Pages({offset, known}: {offset: number; known: number}) {
-  const end = offset + pageSize;
-  return (
-    <>
-      <span class="hint">
-        {offset + 1}–{Math.min(end, known)} of {count(known)} locks
-      </span>
-      <Button
-        icon="left"
-        label="Previous locks"
-        disabled={offset === 0}
-        onClick={() => show({skip: Math.max(0, offset - pageSize)})}
-      />
-      <Button icon="right" label="Next locks" disabled={end >= known} onClick={() => show({skip: end})} />
-    </>
   );
 }
 

@@ -14,9 +14,11 @@ interface Props {
   parameters: Parameters;
   children: ComponentChildren;
   extra?: ComponentChildren;
+  /** The ways to further pages of the table. */
+  pages?: ComponentChildren;
 }
 
-export function Panel({title, hint, table, parameters, children, extra}: Props) {
+export function Panel({title, hint, table, parameters, children, extra, pages}: Props) {
   return (
     <section class="panel" aria-label={title} data-table={table}>
       <header>
@@ -26,6 +28,7 @@ export function Panel({title, hint, table, parameters, children, extra}: Props) 
           {hint}
         </span>
         <span class="apart" />
+        {pages}
         <SaveMenu title={title} table={table} parameters={parameters} />
       </header>
       {children}

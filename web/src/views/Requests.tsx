@@ -16,6 +16,7 @@ import {Button, Empty, Problem, Share} from "../ui/parts";
 import {Table} from "../ui/Table";
 import type {Column} from "../ui/tableState";
 import {countColumn, less, timeColumn} from "./columns";
+import {Pages} from "./Pages";
 import {Panel} from "./Panel";
 
 const most = 100;
@@ -25,7 +26,8 @@ export function RequestsView({shown}: {shown: Shown}) {
   const names = useMemo(() => nameColumns(), []);
   const columns = useMemo(() => requestColumns(), []);
   const parameters: Parameters = {...scope(shown), name: shown.routes, sort: sort.key, order: sort.order};
-  const {data, error, loading} = usePart<Requests>("requests", {...parameters, limit: most});
+  const [offset, setOffset] = useOffset(JSON.stringify(parameters));
+  const {data, error, loading} = usePart<Requests>("requests", {...parameters, offset, limit: most});
   if (data && !data.known) return <HowTo />;
   return (
     <div class="requests-view">
@@ -48,6 +50,7 @@ export function RequestsView({shown}: {shown: Shown}) {
       <Panel
         title="Requests"
         hint={requestsHint(data)}
+        pages={data && <Pages of="requests" offset={offset} size={most} total={data.total} onMove={setOffset} />}
         table="requests"
         parameters={parameters}
         extra={shown.range && <Button text="Show all" onClick={() => show({range: null})} />}
@@ -69,6 +72,12 @@ export function RequestsView({shown}: {shown: Shown}) {
   );
 }
 
+/** The first request on the page: of the first page, if another list is asked for. */
+function useOffset(list: string): [number, (offset: number) => void] {
+  const [at, setAt] = useState({list, offset: 0});
+  return [at.list === list ? at.offset : 0, (offset) => setAt({list, offset})];
+}
+
 function routesHint(data: Requests | null, {routes}: Shown): string {
   const more = data?.hidden ? `; ${count(data.hidden)} further names are left out` : "";
   return (routes.length > 0 ? `${routes.length} selected` : "click to list only the requests of a route") + more;
@@ -76,11 +85,10 @@ function routesHint(data: Requests | null, {routes}: Shown): string {
 
 function requestsHint(data: Requests | null): string {
   if (!data) return "";
-  const all = data.total > data.requests.length ? `${data.requests.length} of ${count(data.total)}; ` : "";
   const seen = data.requests.some(({whole}) => !whole)
     ? "; ≥ is from first to last seen: weft-otel.jar reports the whole time of a request once it ends"
     : "";
-  return `${all}click to see all its threads; requests that never waited are not listed${seen}`;
+  return `click to see all its threads; requests that never waited are not listed${seen}`;
 }
 
 /** Shows what all threads of a request did, and who held what it waited for longest. */
