@@ -168,7 +168,7 @@ func TestPaper(t *testing.T) {
 	p.Until(`document.documentElement.dataset.theme === "dark" && document.querySelectorAll(".sessions .table tbody tr[id]").length < ` + number(float64(rows)))
 }
 
-// A printer lays out the page once more and tells no observer of sizes. The canvas must not stretch: each lane stays next to its name.
+// A printer lays out the page once more without a resize event. The canvas must not stretch: each lane stays next to its name.
 func TestLanesOnPaper(t *testing.T) {
 	t.Parallel()
 	p := openWindow(t, "s="+finished+"&tab=threads", browser.Window{Width: 1280, Height: 800})

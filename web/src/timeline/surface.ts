@@ -69,7 +69,7 @@ export abstract class Surface {
     this.height = Math.max(1, clientHeight);
     this.canvas.width = Math.round(this.width * this.ratio);
     this.canvas.height = Math.round(this.height * this.ratio);
-    // Printers lay out the page once more and call no observer: names and lanes would no longer be side by side.
+    // Printing lays out the page once more without calling the observer: lanes would no longer be next to their names.
     this.canvas.parentElement?.style.setProperty("--painted-height", `${this.height}px`);
     this.resized();
     this.changed();

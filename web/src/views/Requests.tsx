@@ -72,7 +72,7 @@ export function RequestsView({shown}: {shown: Shown}) {
   );
 }
 
-/** The first request on the page: of the first page, if another list is asked for. */
+/** The first request on the page; another list starts with its first page. */
 function useOffset(list: string): [number, (offset: number) => void] {
   const [at, setAt] = useState({list, offset: 0});
   return [at.list === list ? at.offset : 0, (offset) => setAt({list, offset})];
