@@ -66,16 +66,17 @@ type Session struct {
 	Ended   string `json:"ended"`   // why it ended: end, lost, shutdown; empty while it is live
 	Version uint64 `json:"version"` // increases with every change of the session
 
-	Threads      int    `json:"threads"`      // in the store
-	Intervals    int    `json:"intervals"`    // in the store
-	Interactions int    `json:"interactions"` // in the store
-	Locks        int    `json:"locks"`
-	Events       uint64 `json:"events"`    // received since the session began
-	Lost         uint64 `json:"lost"`      // events dropped by the agent
-	Missed       uint64 `json:"missed"`    // events lost on the way
-	Bytes        int64  `json:"bytes"`     // of the store
-	Evicted      int    `json:"evicted"`   // evicted windows
-	Incidents    int    `json:"incidents"` // that are kept, also of evicted windows
+	Threads         int    `json:"threads"`          // in the store
+	PlatformThreads int    `json:"platform_threads"` // of them
+	Intervals       int    `json:"intervals"`        // in the store
+	Interactions    int    `json:"interactions"`     // in the store
+	Locks           int    `json:"locks"`
+	Events          uint64 `json:"events"`    // received since the session began
+	Lost            uint64 `json:"lost"`      // events dropped by the agent
+	Missed          uint64 `json:"missed"`    // events lost on the way
+	Bytes           int64  `json:"bytes"`     // of the store
+	Evicted         int    `json:"evicted"`   // evicted windows
+	Incidents       int    `json:"incidents"` // that are kept, also of evicted windows
 
 	Gaps      []Gap      `json:"gaps"`      // at most the 1 000 newest; in a list of sessions 10
 	Deadlocks []Deadlock `json:"deadlocks"` // the newest 20

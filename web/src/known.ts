@@ -108,7 +108,7 @@ export function useServer(shown: Shown): Known {
   const list = useLoaded(
     session ? `${id} ${JSON.stringify(scope(shown))}` : null,
     version,
-    (signal) => askListed(id, shown.range, session?.threads ?? 0, signal),
+    (signal) => askListed(id, shown.range, session?.platform_threads ?? 0, signal),
     id,
   );
   const groups = list.data?.groups ?? noGroups;
@@ -146,7 +146,7 @@ async function askListed(id: string, range: Span | null, expected: number, signa
   const part = scope({range});
   const platform = (offset: number, limit: number) =>
     address(`sessions/${id}/threads`, {...part, only: "platform", sort: "blocked.time", offset, limit});
-  const sizes = {page: 200, expected: Math.min(expected, 1000), most: mostThreads};
+  const sizes = {page: 200, expected, most: mostThreads};
   const [{rows, total}, {groups}] = await Promise.all([
     askAll<Threads, ThreadRow>(platform, (answer) => answer.threads, sizes, signal),
     ask<Virtual>(address(`sessions/${id}/virtual`, part), {signal}),

@@ -58,8 +58,11 @@ func (v *View) describe(sn *store.Snapshot) viewapi.Session {
 	}
 	s.PID, _ = strconv.ParseInt(sn.Meta["process.pid"], 10, 64)
 	for i := range sn.Threads {
-		if sn.Threads[i].Known {
+		if t := &sn.Threads[i]; t.Known {
 			s.Threads++
+			if !t.Virtual {
+				s.PlatformThreads++
+			}
 		}
 	}
 	for _, g := range sn.Gaps {

@@ -185,6 +185,7 @@ func TestVirtualThreadsAreGrouped(t *testing.T) {
 				assert.Equal(t, want, got)
 			}
 			assert.Equal(t, threadtest.CrowdPlatform, ask[viewapi.Threads](f, "/threads?only=platform").Total)
+			assert.Equal(t, threadtest.CrowdPlatform, ask[viewapi.Session](f, "").PlatformThreads)
 			f.anyRanges(rand.New(rand.NewPCG(1, 2)), virtualOf(func(id jvmthread.ThreadID) string { return threadtest.CrowdGroup(int(id) - threadtest.CrowdFirst) }))
 		}
 	}

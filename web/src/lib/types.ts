@@ -588,6 +588,7 @@ export interface Session {
   ended: string;
   version: number;
   threads: number;
+  platform_threads: number;
   intervals: number;
   interactions: number;
   locks: number;
