@@ -147,7 +147,8 @@ func (c *convoy) check(t *testing.T, gaps *gapList, from source, whose string, w
 	row := c.row
 	check("counts", row.Contentions == convoyMatchers && row.Handoffs == convoyMatchers && row.Waiters == convoyMatchers, row.counts())
 	check("blocked", near(row.Blocked, blocked), fmt.Sprintf("%v, want %v", time.Duration(row.Blocked), time.Duration(blocked)))
-	check("held", row.HeldMax >= int64(convoyReport) && row.HeldMax <= c.took["report"], fmt.Sprintf("%v, want %v", time.Duration(row.HeldMax), time.Duration(c.took["report"])))
+	held := fmt.Sprintf("%v, want %v to %v", time.Duration(row.HeldMax), convoyReport, time.Duration(c.took["held"]))
+	check("held", row.HeldMax >= int64(convoyReport) && row.HeldMax <= c.took["held"], held)
 	check("headline", strings.Contains(c.headline, c.lock) && strings.Contains(c.headline, "report"), c.headline)
 	want := "report sleep" + strings.Repeat(", matcher sleep", convoyMatchers)
 	check("path", c.shape() == want, c.shape())

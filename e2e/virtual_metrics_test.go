@@ -157,7 +157,7 @@ func TestPinnedVirtualThreads(t *testing.T) {
 		t.Run(option, func(t *testing.T) {
 			c := startMeasured(t)
 			var truth struct{ Count, Kept int64 }
-			runJava(t, j, c.endpoint+","+option, "pinned", &truth, "Pinned", strconv.Itoa(waits), "50")
+			runJava(t, j, c.endpoint+","+option, "pinned", &truth, "Pinned", strconv.Itoa(waits), "200")
 			o := c.finish(t, "pinned")
 			all := c.flushes(t)
 			pinned := distributionOf(all[len(all)-1], "weft.virtual.pinned.duration")

@@ -24,6 +24,8 @@ public final class Convoy {
   private final long[] took = new long[MATCHERS];
   private volatile long ready; // when all matchers have started, and wait if there is a lock
   private volatile long reported;
+  private volatile long wanted; // when the report asked for the lock
+  private volatile long taken; // when the first matcher had it: the report released it earlier
 
   private Convoy(String kind, String prefix) {
     this.kind = kind;
@@ -42,17 +44,26 @@ public final class Convoy {
       Runnable work =
           () -> {
             long began = System.nanoTime();
-            guarded(() -> sleep(Math.min(millis, MATCH)));
+            guarded(
+                () -> {
+                  if (taken == 0) taken = System.nanoTime();
+                  sleep(Math.min(millis, MATCH));
+                });
             took[number] = System.nanoTime() - began;
           };
       matchers.add(Probe.thread(work, prefix + "matcher-" + i));
     }
-    Thread report = Probe.started(() -> guarded(() -> report(millis)), prefix + "report");
+    Runnable work =
+        () -> {
+          wanted = System.nanoTime();
+          guarded(() -> report(millis));
+        };
+    Thread report = Probe.started(work, prefix + "report");
     report.join();
     for (Thread matcher : matchers) {
       matcher.join();
     }
-    StringBuilder json = new StringBuilder("{\"main\":" + (System.nanoTime() - ready) + ",\"report\":" + reported);
+    StringBuilder json = new StringBuilder("{\"main\":" + (System.nanoTime() - ready) + ",\"report\":" + reported + ",\"held\":" + (taken - wanted));
     for (int i = 0; i < MATCHERS; i++) {
       json.append(",\"" + matchers.get(i).getName() + "\":" + took[i]);
     }
