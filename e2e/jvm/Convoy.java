@@ -24,8 +24,8 @@ public final class Convoy {
   private final long[] took = new long[MATCHERS];
   private volatile long ready; // when all matchers have started, and wait if there is a lock
   private volatile long reported;
-  private volatile long wanted; // when the report asked for the lock
-  private volatile long taken; // when the first matcher had it: the report released it earlier
+  private volatile long wanted; // when the report began to acquire the lock
+  private volatile long taken; // when the first matcher had acquired it, after the report released it
 
   private Convoy(String kind, String prefix) {
     this.kind = kind;
