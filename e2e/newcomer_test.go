@@ -180,7 +180,9 @@ func TestNewcomer(t *testing.T) {
 			assert.Empty(t, n.wants, "not in the row of the costliest incident")
 
 			p.Click(".incident-title")
-			p.Until(`window.weftPlane && document.querySelector("canvas.plane") && weftPlane.cache.complete() && document.querySelector(".lanes .name")`)
+			p.Until(`document.querySelector(".lanes .name") && window.weftPlane?.rows.length > 0`)
+			p.Painted()
+			p.Until(`weftPlane.cache.complete()`)
 			threads := browser.Eval[int](p, `document.querySelectorAll(".lanes .name").length`)
 			assert.Less(t, threads, 60, "rows of the episode")
 			assert.Regexp(t, s.holder, p.Text(".lanes .name"), "the first lane is that of the holder")

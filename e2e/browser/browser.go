@@ -255,6 +255,12 @@ func (p *Page) Until(expression string) {
 	p.must(err, fmt.Sprintf("not true after %v: %s", Patience, expression))
 }
 
+// Painted waits for two frames: a change requested in the first is on the screen in the second.
+func (p *Page) Painted() {
+	p.t.Helper()
+	Eval[any](p, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))`)
+}
+
 // Text returns the visible text of the first element that matches a selector.
 func (p *Page) Text(selector string) string {
 	p.t.Helper()

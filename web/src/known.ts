@@ -35,6 +35,8 @@ export interface Known {
   /** The groups of virtual threads, with sums over the range. */
   groups: VirtualGroup[];
   byId: ReadonlyMap<number, ThreadRow>;
+  /** The threads that the link names and the list lacks, once the server answered. Those not in `byId` are not in the session. */
+  asked: ReadonlySet<number>;
   /** The range of the sums; it follows the selected one once they are loaded. */
   summed: Span | null;
   allThreads: number;
@@ -112,7 +114,9 @@ export function useServer(shown: Shown): Known {
     id,
   );
   const groups = list.data?.groups ?? noGroups;
-  const threads = useMembers(id, shown, list.data, version);
+  const members = useMembers(id, shown, list.data, version);
+  const {asked} = members.data ?? noMembers;
+  const threads = useThreads(list.data?.platform ?? none, members.data ?? noMembers);
   const byId = useMemo(() => new Map(threads.map((thread) => [thread.id, thread])), [threads]);
   return {
     info: info.data,
@@ -123,10 +127,11 @@ export function useServer(shown: Shown): Known {
     threads,
     groups,
     byId,
+    asked,
     summed: list.data?.range ?? null,
     allThreads: list.data?.total ?? 0,
     version,
-    error: error ?? info.error ?? list.error,
+    error: error ?? info.error ?? list.error ?? members.error,
     reload,
   };
 }
@@ -169,37 +174,52 @@ async function askMembers(id: string, part: Parameters, range: Span | null, sign
   return there.map((one) => sums.get(one)).filter((row) => row !== undefined);
 }
 
-/** Adds to the platform threads the virtual ones that have lanes, and the costliest of all for the tables. */
-function useMembers(id: string, shown: Shown, list: Listed | null, version: number): ThreadRow[] {
+interface Members {
+  rows: ThreadRow[];
+  /** The threads that were requested by ID. Those without a row are not in the session. */
+  asked: ReadonlySet<number>;
+}
+
+const noMembers: Members = {rows: none, asked: new Set()};
+
+/** Loads the virtual threads that have lanes, the costliest of all for the tables, and threads of the link that are not listed. */
+function useMembers(id: string, shown: Shown, list: Listed | null, version: number): Answer<Members> {
   const {opened, thread, filter, range, view, cast} = shown;
-  const platform = list?.platform ?? none;
   const wanted = useMemo(() => {
-    if (!list || list.groups.length === 0) return null;
-    const known = new Set(platform.map((one) => one.id));
-    const single = [...(filter.only ?? []), ...cast, thread]
-      .filter((one) => one > 0 && !known.has(one))
-      .slice(-mostMembers);
-    const parts: Parameters[] = [{only: "virtual", sort: "blocked.time"}];
+    if (!list) return null;
+    const known = new Set(list.platform.map((one) => one.id));
+    const asked = [...(filter.only ?? []), ...cast, thread].filter((one) => one > 0 && !known.has(one));
+    const parts: Parameters[] = [];
     const sight = range ?? view;
     for (const group of list.groups) {
       if (opened.includes(group.name))
         parts.push({virtual_group: [group.name], sort: costOf(group).sort, ...scope({range: sight})});
     }
-    if (single.length > 0) parts.push({only: "virtual", threads: ids(single)});
-    return {parts, range};
-  }, [list, platform, opened, thread, filter.only, cast, range, view]);
-  const {data} = useLoaded(
+    // A thread that started after the list was loaded may be a platform thread.
+    if (asked.length > 0) parts.push({threads: ids(asked.slice(-mostMembers))});
+    if (list.groups.length > 0) parts.push({only: "virtual", sort: "blocked.time"});
+    return parts.length > 0 ? {parts, range, asked} : null;
+  }, [list, opened, thread, filter.only, cast, range, view]);
+  return useLoaded(
     wanted && `${id} ${JSON.stringify(wanted)}`,
     version,
     async (signal) => {
-      const parts = await Promise.all(wanted!.parts.map((part) => askMembers(id, part, wanted!.range, signal)));
+      const {parts, range, asked} = wanted!;
+      const loaded = await Promise.all(parts.map((part) => askMembers(id, part, range, signal)));
       // Those of open groups come first, in the order of their costs.
-      const rows = [...parts.slice(1), parts[0]!].flat();
-      return [...new Map(rows.reverse().map((row) => [row.id, row])).values()].reverse();
+      const rows = [...new Map(loaded.flat().map((row) => [row.id, row])).values()];
+      return {rows, asked: new Set(asked)};
     },
     id,
   );
-  return useMemo(() => (data ? [...platform, ...data] : platform), [platform, data]);
+}
+
+/** All threads that have rows. */
+function useThreads(platform: ThreadRow[], {rows}: Members): ThreadRow[] {
+  return useMemo(() => {
+    const known = new Set(platform.map((one) => one.id));
+    return [...platform, ...rows.filter((one) => !known.has(one.id))];
+  }, [platform, rows]);
 }
 
 /** How many sessions are listed at first, and each time the end of the list comes into sight. */

@@ -31,7 +31,7 @@ func axe(t *testing.T) string {
 
 // violations runs all rules of WCAG 2.2 A and AA and the best practices over what is on the screen. Each is one line with its element.
 func violations(p *browser.Page) []string {
-	painted(p)
+	p.Painted()
 	return browser.Eval[[]string](p, `axe.run(document, {
 		resultTypes: ["violations"],
 		runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],

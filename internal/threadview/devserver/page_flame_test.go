@@ -22,7 +22,7 @@ func openFlame(t *testing.T, hash string) *browser.Page {
 	p := open(t, hash+"&tab=flame")
 	answered(p)
 	p.Until(`performance.getEntriesByName("weft.flame").length > 0`)
-	painted(p)
+	p.Painted()
 	return p
 }
 
@@ -155,7 +155,7 @@ func TestFlameGraphOfALiveSession(t *testing.T) {
 	p.Until(`weftFlame.current?.side === "holds" || void ` + down)
 	browser.Eval[any](p, `void (document.querySelector(".flame .scroller").scrollTop = 3, window.before = weftFlame.graph)`)
 	p.Until(`weftFlame.graph !== before`)
-	painted(p)
+	p.Painted()
 	assert.Equal(t, 3, browser.Eval[int](p, `document.querySelector(".flame .scroller").scrollTop`))
 	assert.Equal(t, "holds", browser.Eval[string](p, `weftFlame.current?.side ?? ""`))
 }

@@ -33,7 +33,7 @@ func openService(t *testing.T, hash string) (*browser.Page, *server) {
 	p := openAt(t, chromium(t), s, "tab=threads&arrows=none&s="+serviceSession+hash, browser.Window{Width: 1280, Height: 800})
 	settled(p)
 	p.Until("weftPlane.complete()")
-	painted(p)
+	p.Painted()
 	return p, s
 }
 
@@ -86,7 +86,7 @@ func TestKeysOpenRows(t *testing.T) {
 	p.Until("weftPlane.rows.length === 6")
 	for range 3 { // main, report, idle threads
 		p.Press(kb.ArrowDown)
-		painted(p)
+		p.Painted()
 	}
 	p.Until(fmt.Sprintf("weftPlane.chosenGroup === %q || weftPlane.chosenThread > 0", rowIdle))
 	for browser.Eval[string](p, "weftPlane.chosenThread ? '' : weftPlane.chosenGroup") != rowIdle {

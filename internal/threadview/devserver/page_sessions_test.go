@@ -170,7 +170,7 @@ func TestLinkRestoresTheView(t *testing.T) {
 				break
 			}
 			require.True(t, time.Now().Before(deadline), "%s: %s, %s", what, one, two)
-			painted(other)
+			other.Painted()
 		}
 	}
 	p.ClickText(".tabs button", "Critical path")
@@ -185,7 +185,7 @@ func TestImageIsSaved(t *testing.T) {
 		dir := t.TempDir()
 		p := openWindow(t, "s="+finished+"&tab="+tab, browser.Window{Downloads: dir})
 		p.Until(`document.querySelector(".lanes .name")`)
-		painted(p)
+		p.Painted()
 		p.Click(`[aria-label="Save as image"]`)
 		var files []string
 		require.Eventually(t, func() bool {

@@ -116,7 +116,7 @@ func TestLogDoesNotScroll(t *testing.T) {
 	const requests = `performance.getEntriesByType("resource").filter((e) => e.name.includes("/classes")).length`
 	before := browser.Eval[int](p, requests)
 	p.Until(requests + " > " + number(float64(before+2))) // the session advanced
-	painted(p)
+	p.Painted()
 	assert.Greater(t, len(p.Texts(".log .line")), 500)
 }
 

@@ -201,12 +201,7 @@ func answered(p *browser.Page) {
 func settled(p *browser.Page) {
 	answered(p)
 	p.Until(`window.weftPlane?.limits.to > 1 && weftPlane.cache.complete() && document.querySelectorAll(".name").length > 0`)
-	painted(p)
-}
-
-// painted waits for two frames: a change requested in the first is on the screen in the second.
-func painted(p *browser.Page) {
-	browser.Eval[any](p, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))`)
+	p.Painted()
 }
 
 // untilPixels waits until the lanes have enough pixels of a color.
@@ -215,7 +210,7 @@ func untilPixels(t *testing.T, p *browser.Page, variable string, enough func(n i
 	deadline := time.Now().Add(browser.Patience)
 	for n := pixels(p, variable); !enough(n); n = pixels(p, variable) {
 		require.True(t, time.Now().Before(deadline), "%s: %d pixels", variable, n)
-		painted(p)
+		p.Painted()
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/weft-otel/weft/e2e/browser"
+	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadtest"
 	"github.com/weft-otel/weft/internal/viewapi"
 )
@@ -69,7 +70,7 @@ func TestManyVirtualThreads(t *testing.T) {
 func groupsSettled(p *browser.Page) {
 	settled(p)
 	p.Until(`document.querySelectorAll(".name.virtual").length > 0 && weftPlane.areas.complete() && performance.getEntriesByName("weft.first").length > 0`)
-	painted(p)
+	p.Painted()
 }
 
 // opensAGroup opens a group: its costliest threads get lanes, and the link keeps that.
@@ -130,10 +131,51 @@ func TestVirtualThreadIsFound(t *testing.T) {
 		const threads = open < 0 ? [] : weftPlane.rows[open].members;
 		return threads.length > 50 && threads.length <= 200 && threads.every(({from, to}) => from < 220_000_000 && to > 200_000_000);
 	})()`)
+	query := fmt.Sprintf("sessions/%s/threads?from=200000000&to=220000000&limit=5&sort=states.%d.time&virtual_group=", shortVirtual, jvmthread.StateQueued)
+	var longest []uint64
+	for _, th := range get[viewapi.Threads](t, s, query+url.QueryEscape(browser.Eval[string](p, `weftPlane.rows.find((row) => row.open).key`))).Threads {
+		longest = append(longest, th.ID)
+	}
+	assert.Equal(t, longest, browser.Eval[[]uint64](p, `weftPlane.rows.find((row) => row.open).members.slice(0, 5).map(({id}) => id)`), "queued longest")
 	p.ClickText(".name.virtual", "Prices.refresh")
 	p.Click("#tab-monitors")
 	p.Until(`document.querySelector("[data-table=threads] .sum")?.innerText.includes("Total of 3,020 threads")`)
 	sum := get[viewapi.Threads](t, s, "sessions/"+shortVirtual+"/threads?limit=1").Sum
 	assert.Contains(t, browser.Eval[string](p, `document.querySelector("[data-table=threads] .sum").innerHTML`), nanoseconds(sum.Blocked.Time))
 	assert.Contains(t, p.Text(".monitors"), "201 of 3,000 virtual threads are listed", "the costliest and the selected one")
+}
+
+// The lanes of an episode appear all at once, so that the first one is always that of the holder; even if the holder started after the list of
+// threads was loaded.
+func TestEpisodeAppearsWhole(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "-virtual", "3000")
+	const holder = threadtest.CrowdPlatform - 1
+	cast := fmt.Sprintf("%d.%d.%d", holder, threadtest.CrowdFirst+2000, threadtest.CrowdFirst+1)
+	const first = `weftPlane.rows.slice(0, 3).map((row) => row.thread?.id).join(".")`
+	for _, missing := range []int{0, holder} {
+		p := openAt(t, chromium(t), s, "s="+shortVirtual, browser.Window{Width: 1280, Height: 800})
+		groupsSettled(p)
+		browser.Eval[any](p, fmt.Sprintf(`void (() => {
+			const fetched = window.fetch;
+			const released = new Promise((done) => { window.release = done; });
+			window.fetch = async (url, init) => {
+				if (/threads[?].*threads=/.test(url)) { window.held = true; await released; }
+				const response = await fetched(url, init);
+				if (!String(url).includes("only=platform")) return response;
+				const answer = await response.json();
+				window.listed = true;
+				const threads = answer.threads.filter(({id}) => id !== %[1]d);
+				return Response.json({...answer, total: answer.total - (answer.threads.length - threads.length), threads});
+			};
+			location.hash = "#s=%[2]s&range=0-100000000&cast=%[3]s";
+		})()`, missing, shortVirtual, cast))
+		p.Until(`window.held && window.listed && document.querySelector(".lanes .empty-state")?.innerText.startsWith("Loading")`)
+		p.Painted()
+		assert.Zero(t, browser.Eval[int](p, "weftPlane.rows.length"), "lanes of a part of the episode")
+		browser.Eval[any](p, "void release()")
+		p.Until(fmt.Sprintf("%s === %q", first, cast))
+		p.Until(`!document.querySelector(".lanes .empty-state")`)
+		p.Close()
+	}
 }

@@ -3,7 +3,7 @@
 
 // Which rows the lanes have, and in which order: single threads, pools, and those that are folded since nothing happens in them.
 import {many} from "./format";
-import {type Crowd, type Entry, isDeadlocked} from "./rows";
+import {type Crowd, type Entry, isDeadlocked, mostMembers} from "./rows";
 import {compare} from "./table";
 import type {StateTime, ThreadRow, VirtualGroup} from "./types";
 import {stateNumber} from "./words";
@@ -16,9 +16,6 @@ const poolSize = 3;
 
 /** Up to this many threads that are not idle, all of them have lanes: about two screens, in which a blocked thread is still found. */
 export const mostSingle = 60;
-
-/** The most threads of an open pool that have lanes: the first ones in the order of lanes. */
-const mostMembers = 200;
 
 /** The names of rows that are open, as in a link: groups of virtual threads have their names. */
 export const rowOf = {

@@ -101,7 +101,7 @@ export const rowHeight = 22;
 export const groupHeight = 24;
 export const virtualHeight = 44;
 
-/** The most members of a group of virtual threads that have lanes: the costliest ones. */
+/** The most members of an open group of virtual threads, or an open pool, that have lanes: the first ones in the order of lanes. */
 export const mostMembers = 200;
 
 /** How the costliest members of a group are found: by what its threads lost most time with. */

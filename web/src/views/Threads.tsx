@@ -62,7 +62,7 @@ export function ThreadsView({shown}: {shown: Shown}) {
   return (
     <div class="threads">
       {toolbar}
-      {cast.length > 0 && <Cast threads={cast.length} />}
+      {cast && cast.length > 0 && <Cast threads={cast.length} />}
       <Problem text={problem ?? arrows.error} />
       <PathProblem answer={path} range={shown.range} />
       <Minimap
@@ -74,11 +74,11 @@ export function ThreadsView({shown}: {shown: Shown}) {
       <Lanes
         stage={stage}
         label="Lanes of threads over time. Press the arrow keys to move between intervals, and the question mark to list all keys."
-        corner={<Corner listed={listed.length} platform={platform.length} episode={cast.length} />}
+        corner={<Corner listed={listed.length} platform={platform.length} episode={cast?.length ?? 0} />}
         height={height}
         names={<Names rows={rows} sight={sight} chosen={thread} chosenGroup={shown.virtual} folded={folded} />}
       >
-        <Nothing filtered={rows.length === 0 && threads.length > 0} />
+        {cast ? <Nothing filtered={rows.length === 0 && threads.length > 0} /> : <Empty title="Loading …" />}
         {hover && name && <Tip hover={hover} name={name} plane={stage.plane.current!} />}
       </Lanes>
       <div class="said" aria-live="polite">

@@ -60,6 +60,7 @@ export function useRows(shown: Shown) {
       ...crowdRows(crowds),
       ...(grouping === "none" ? arranged(threads, wish) : grouped(threads, grouping, folded)),
     ];
+    if (!cast) return [];
     if (cast.length === 0) return stacked(usual(listed));
     const others = listed.filter((one) => !cast.includes(one));
     const rest = platform.length + groups.reduce((sum, group) => sum + group.threads, 0) - cast.length;
@@ -68,6 +69,7 @@ export function useRows(shown: Shown) {
   const last = rows.at(-1);
   // Arrows and sums of some threads only; groups are not filtered thread by thread.
   const some = useMemo(() => {
+    if (!cast) return [];
     if (cast.length > 0 && !wish.opened.has(rowOf.rest)) return cast.map(({id}) => id);
     return listed.length === platform.length && crowds.length === groups.length ? null : restricted(listed, crowds);
   }, [listed, platform, crowds, groups, cast, wish]);
@@ -79,10 +81,13 @@ function isOf(threads: readonly ThreadRow[], row: Entry): boolean {
   return row.kind === "thread" && threads.includes(row.thread);
 }
 
-/** The threads of the episode that are known, in their order. */
-function useCast({cast}: Shown): ThreadRow[] {
-  const {byId} = useKnown();
-  return useMemo(() => cast.map((id) => byId.get(id)).filter((one) => one !== undefined), [cast, byId]);
+/** The threads of the episode in their order; null while some are loading, because their lanes would come between the others. */
+function useCast({cast}: Shown): ThreadRow[] | null {
+  const {byId, asked, error} = useKnown();
+  return useMemo(() => {
+    if (!error && !cast.every((id) => byId.has(id) || asked.has(id))) return null;
+    return cast.map((id) => byId.get(id)).filter((one) => one !== undefined);
+  }, [cast, byId, asked, error]);
 }
 
 /** How rows are arranged. They are sorted anew for another session, range or order; otherwise they stay where they are. */
