@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -70,7 +70,9 @@ final class MatrixTurns {
   private final String cause;
   private final Sight sight;
   private final List<Turn> waiting = new ArrayList<>();
-  private final List<Turn> order = Collections.synchronizedList(new ArrayList<>()); // in which they got the lock
+
+  // In which they got the lock. The main thread polls it: with a monitor, a turn could wait for that thread, and not begin before it.
+  private final List<Turn> order = new CopyOnWriteArrayList<>();
 
   private MatrixTurns(MatrixCase matrix, String cause, Sight sight) {
     this.matrix = matrix;
