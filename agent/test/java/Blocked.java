@@ -30,15 +30,15 @@ final class Blocked {
 
     /** Returns when the thread waits for a notification and has released its monitor, or has ended; WAITING or TIMED_WAITING precedes that. */
     static void awaitWait(Thread thread) {
-        while (thread.isAlive() && !waits(thread)) Thread.yield();
+        while (thread.isAlive() && !waits(thread)) pause();
     }
 
     /** Returns when all threads are blocked on the monitor, whose owner must keep it at least until then. */
     static void await(Object monitor, Thread... threads) {
         for (Thread thread : threads) {
-            while (!wants(thread, monitor)) Thread.yield();
+            while (!wants(thread, monitor)) pause();
         }
-        while (!allMarked("waiting for monitor entry", threads)) Thread.yield();
+        while (!allMarked("waiting for monitor entry", threads)) pause();
     }
 
     /** Reports whether a thread waits for a notification and has released its monitor. */
@@ -81,7 +81,7 @@ final class Blocked {
             String now = virtual.getState() == Thread.State.BLOCKED ? carrierOf(virtual) : "";
             if (now.contains("State:\tS") && now.equals(before)) return;
             before = now;
-            Thread.yield();
+            pause();
         }
     }
 
@@ -100,6 +100,12 @@ final class Blocked {
             }
         }
         return "";
+    }
+
+    /** Gives up the processor, but not at once: an agent may report each yield of a virtual thread, and there can be a million in a second. */
+    private static void pause() {
+        for (int i = 0; i < 1000; i++) Thread.onSpinWait();
+        Thread.yield();
     }
 
     private static String dump() {
