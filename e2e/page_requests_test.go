@@ -34,7 +34,7 @@ func TestPageListsRequests(t *testing.T) {
 
 	require.True(t, listed.Known)
 	require.Len(t, listed.Requests, 100)
-	compared, held := 0, map[string]int{}
+	compared, differ, held := 0, 0, map[string]int{}
 	for i := range listed.Requests {
 		row := &listed.Requests[i]
 		root := r.slow[row.TraceID]
@@ -45,7 +45,11 @@ func TestPageListsRequests(t *testing.T) {
 		assert.Equal(t, root.Name(), row.Name)
 		assert.True(t, row.Whole)
 		// A thread can lose its processor between what the SDK and what the extension see.
-		assert.InEpsilon(t, int64(root.EndTimestamp()-root.StartTimestamp()), row.Time, 0.05, "duration of %s", row.TraceID)
+		exported := int64(root.EndTimestamp() - root.StartTimestamp())
+		assert.InEpsilon(t, exported, row.Time, 0.2, "duration of %s", row.TraceID)
+		if float64(max(exported-row.Time, row.Time-exported)) > 0.05*float64(exported) {
+			differ++
+		}
 		var waited, busy int64
 		for _, h := range r.holds[row.TraceID] {
 			waited += h.Acquired - h.Called
@@ -57,6 +61,7 @@ func TestPageListsRequests(t *testing.T) {
 			held[row.Worst.Object]++
 		}
 	}
+	assert.LessOrEqual(t, differ, compared/20, "durations that differ by more than 5 percent")
 	t.Logf("%d slow requests, held up at %v", compared, held)
 	assert.Greater(t, compared, 50)
 	assert.Greater(t, held["Inventory.lock"]+held["Prices.lock"]+held["HikariPool"], compared/2)
