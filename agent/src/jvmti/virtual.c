@@ -195,6 +195,10 @@ static bool is_interrupted(JNIEnv *env, jthread thread) {
     return field != NULL && (*env)->GetBooleanField(env, thread, field) == JNI_TRUE;
 }
 
+static bool is_of_this_era(uint64_t entry) {
+    return entry != 0 && weft_by_id_era_of(entry) == weft_by_id_era();
+}
+
 // Found: the entry of a thread that a snapshot found parked; 0: none.
 static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope, uint64_t found) {
     struct weft_self *self = scope->self;
@@ -213,10 +217,10 @@ static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope, 
     self->unmounted = 0;
     record_mount_change(scope, WEFT_EV_MOUNT);
     uint64_t entry = forget_parked(scope->subject);
-    entry = entry != 0 ? entry : found;
-    if (entry != 0) {
-        // During a blackout the thread may have continued and parked again.
-        bool known = weft_by_id_era_of(entry) == weft_by_id_era();
+    if (entry != 0 || found != 0) {
+        // During a blackout the thread may have continued and parked again, where a snapshot may
+        // have found it since.
+        bool known = is_of_this_era(entry) || is_of_this_era(found);
         struct weft_record r = {.kind = known ? WEFT_EV_UNPARKED : WEFT_EV_GAP};
         r.flags = known && is_interrupted(env, thread) ? WEFT_FLAG_INTERRUPTED : 0;
         weft_record_now(scope, &r);

@@ -10,7 +10,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 // StuckVirtual N: N virtual threads (21 and later, so by reflection) wait in each way before an agent is attached: at a lock, in an
-// executor at a latch, and asleep. N more, at most 100, park for a millisecond again and again. Prints "stuck", then reads lines:
+// executor at a latch, and asleep. N more, at most 100, park again and again, each second one for a millisecond, the others for 100:
+// an agent attached again finds these in a park that began while it was detached. Prints "stuck", then reads lines:
 //   free     ends the waits and prints "free"
 //   end      ends
 public class StuckVirtual {
@@ -50,8 +51,8 @@ public class StuckVirtual {
         }
     }
 
-    private static void restless() {
-        while (!over) LockSupport.parkNanos(1_000_000);
+    private static void restless(long nanoseconds) {
+        while (!over) LockSupport.parkNanos(nanoseconds);
     }
 
     public static void main(String[] args) throws Exception {
@@ -61,7 +62,8 @@ public class StuckVirtual {
         for (int i = 0; i < count; i++) {
             start("locked-" + i, StuckVirtual::locked);
             start("asleep-" + i, StuckVirtual::asleep);
-            if (i < 100) start("restless-" + i, StuckVirtual::restless);
+            long nanoseconds = i % 2 == 0 ? 1_000_000 : 100_000_000;
+            if (i < 100) start("restless-" + i, () -> restless(nanoseconds));
             executor.execute(
                 () -> {
                     synchronized (threads) {
