@@ -27,9 +27,9 @@ function cached(failed: (message: string | null) => void = () => {}) {
     failed,
   );
   const view = {from: 0, to: 1000};
-  const want = (version: number) => {
+  const want = (version: number, to = view.to) => {
     cache.follow("s", version, 1000);
-    cache.want(view, 100, view, [1]);
+    cache.want({from: 0, to}, 100, view, [1]);
     mock.timers.tick(100);
   };
   return {cache, requests, want, shown: () => cache.best(1, view)?.name};
@@ -80,5 +80,23 @@ test("a request that is no longer wanted is not repeated", async () => {
   assert.ok(requests[0]!.signal.aborted);
   assert.equal(requests.length, 1);
   assert.deepEqual(messages, []);
+  mock.timers.reset();
+});
+
+test("the answer for an earlier view does not push out what is wanted now", async () => {
+  mock.timers.enable({apis: ["setTimeout"]});
+  const {cache, requests, want} = cached();
+  for (const to of [100, 200, 400, 800]) {
+    want(1, to);
+    requests.at(-1)!.answer(`to ${to}`);
+    await settled();
+  }
+  want(1, 50);
+  assert.equal(requests.length, 5);
+  want(1, 100);
+  assert.ok(cache.complete(), cache.describe());
+  requests[4]!.answer("to 50");
+  await settled();
+  assert.ok(cache.complete(), cache.describe());
   mock.timers.reset();
 });

@@ -86,9 +86,13 @@ export class LaneCache<Id extends number | string, Picture extends {step: number
     const span = fetched(view, width, limits);
     while ((span.to - span.from) / span.cell > this.source.mostSteps) span.cell *= 2;
     this.wanted = {span, lanes};
-    const missing = this.missing();
+    // Answers for earlier views may still arrive, and must not push out what is wanted.
+    for (const lane of lanes) {
+      const one = this.found(lane);
+      if (one) this.keep(lane, one);
+    }
     clearTimeout(this.timer);
-    if (missing.length === 0) return;
+    if (this.complete()) return;
     // While zooming, each frame wants something else: only the first is requested at once, the rest once the view rests.
     this.timer = window.setTimeout(() => this.request(), this.requests.size === 0 ? 0 : 80);
   }
@@ -98,10 +102,14 @@ export class LaneCache<Id extends number | string, Picture extends {step: number
     return `${from}-${to}/${cell}`;
   }
 
-  private missing(): Id[] {
+  private found(lane: Id): Kept<Picture> | undefined {
     const key = this.key();
+    return this.kept.get(lane)?.find((one) => one.key === key);
+  }
+
+  private missing(): Id[] {
     return this.wanted.lanes.filter((lane) => {
-      const one = this.kept.get(lane)?.find((one) => one.key === key);
+      const one = this.found(lane);
       return !(one && (one.final || one.version === this.version));
     });
   }

@@ -166,7 +166,7 @@ function ArrowSwitch({kind, shown, arrows}: {kind: Kind; shown: Shown; arrows: A
       title={`${kindHelp[kind]}. Click to ${on ? "hide" : "show"}.${on ? hint : ""}`}
       onClick={() => show({arrows: toggled(shown.arrows, kind)})}
     >
-      <svg class={`arrow kind-${kind}`} viewBox="0 0 22 10" aria-hidden="true">
+      <svg class="arrow" style={{color: `var(--kind-${kind})`}} viewBox="0 0 22 10" aria-hidden="true">
         <path d="M1 5H15" stroke-dasharray={dashOf[kind].join(" ")} />
         <path class="head" d="M14 1.5L21 5L14 8.5Z" />
       </svg>

@@ -41,7 +41,7 @@ export function IntervalName({to, text}: {to: Reference; text: string}) {
 export function KindName({kind}: {kind: number}) {
   const {info} = useKnown();
   const name = info?.interactions[kind] as Kind | undefined;
-  return <span class={`kind kind-${name}`}>{name ? kindTitle[name] : "?"}</span>;
+  return <span style={{color: `var(--kind-${name})`}}>{name ? kindTitle[name] : "?"}</span>;
 }
 
 /** A link to the span in Jaeger or Tempo; without an address, its IDs to copy. */
