@@ -214,6 +214,17 @@ func (p *Page) Do(steps ...chromedp.Action[chromedp.Void]) {
 	p.must(chromedp.Do(ctx, steps...), "action")
 }
 
+// described is what a failed test says about the page: its address, whether the browser draws it, which lanes are missing, and its text.
+const described = `(async () => {
+	const lanes = () => window.weftPlane?.cache?.describe() ?? "";
+	const before = lanes();
+	const drawn = await Promise.race([
+		new Promise((done) => requestAnimationFrame(() => done("drawn"))),
+		new Promise((done) => setTimeout(() => done("not drawn within 5 s"), 5000)),
+	]);
+	return [location.href, document.visibilityState + ", " + drawn, before, lanes(), document.body.innerText].join("\n");
+})()`
+
 // must ends the test on an error, with the console and the text of the page.
 func (p *Page) must(err error, what string) {
 	p.t.Helper()
@@ -222,7 +233,7 @@ func (p *Page) must(err error, what string) {
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
 	defer cancel()
-	text, textErr := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + (window.weftPlane?.cache?.describe() ?? "") + "\n" + document.body.innerText`))
+	text, textErr := chromedp.Run(ctx, chromedp.Evaluate[string](described, chromedp.EvalAwaitPromise))
 	if textErr != nil {
 		text = fmt.Sprintf("(unknown: %v)", textErr)
 	}
