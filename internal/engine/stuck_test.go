@@ -4,9 +4,13 @@
 package engine_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/criticalpath"
@@ -89,5 +93,50 @@ func TestThreadsWithoutEndExpire(t *testing.T) {
 	}
 	if c := e.Counters(); c.Timeline.Refused > 0 {
 		t.Errorf("%+v", c.Timeline)
+	}
+}
+
+// A lock whose owner ended long ago is free, however late the next thread gets it.
+//
+//	         0 s      10 s      20 s      30 s   35 s
+//	worker   ┤RUN├─end
+//	matcher  ┤ BLOCKED ─────────────────────────────▲
+func TestLockOfEndedOwnerIsFree(t *testing.T) {
+	const s = jvmthread.Time(time.Second)
+	book := jvmthread.LockID{Class: 1, Hash: 1}
+	finder := window.NewFinder()
+	var got []string
+	run(t, []jvmthread.Event{
+		{Time: 100 * s, Thread: 1, Kind: jvmthread.KindThreadStart},
+		{Time: 100 * s, Thread: 2, Kind: jvmthread.KindThreadStart},
+		{Time: 101 * s, Thread: 2, Kind: jvmthread.KindContendedEnter, Lock: book, Peer: 1},
+		{Time: 102 * s, Thread: 1, Kind: jvmthread.KindThreadEnd},
+		{Time: 135 * s, Thread: 2, Kind: jvmthread.KindContendedEntered, Lock: book},
+	}, 10*time.Second, func(w *window.Window) {
+		since := func(at jvmthread.Time) time.Duration { return time.Duration(at - 100*s) }
+		finder.Find(w)
+		for _, seg := range w.Verdict.Path.Segments {
+			got = append(got, fmt.Sprintf("%v..%v %v of %d", since(seg.Start), since(seg.End), seg.Kind, seg.Thread))
+		}
+		for _, h := range w.Holds {
+			if h.End > w.Start && h.End > h.Start {
+				got = append(got, fmt.Sprintf("held by %d until %v", h.Thread, since(h.End)))
+			}
+		}
+		for ia := range w.Interactions() {
+			got = append(got, fmt.Sprintf("%v from %d at %v", ia.Kind, ia.From.Thread, since(ia.CauseTime)))
+		}
+	})
+	want := `0s..1s run of 2
+1s..2s run of 1
+2s..10s blocked_unknown of 2
+held by 1 until 2s
+10s..20s blocked_unknown of 2
+20s..30s blocked_unknown of 2
+30s..35s wake_latency of 2
+35s..35.000000001s run of 2
+handoff from 1 at 2s`
+	if diff := cmp.Diff(want, strings.Join(got, "\n")); diff != "" {
+		t.Error(diff)
 	}
 }

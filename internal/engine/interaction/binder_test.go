@@ -349,10 +349,13 @@ func TestOwnerThatEnded(t *testing.T) {
 	holds, _ := binder.Cut(20, nil, nil)
 	want := []jvmthread.Hold{{
 		Start: 10, End: 15, Lock: h.Events[2].Lock, Thread: h.Events[2].Peer,
-		Marks: jvmthread.HoldSinceBefore | jvmthread.HoldInferred | jvmthread.HoldSoFar,
+		Marks: jvmthread.HoldSinceBefore | jvmthread.HoldInferred,
 	}}
 	if diff := cmp.Diff(want, holds); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+	if holds, _ := binder.Cut(30, nil, nil); len(holds) > 0 {
+		t.Errorf("%+v again", holds)
 	}
 	for held := range binder.Held {
 		t.Errorf("%+v is held by a thread that has ended", held)

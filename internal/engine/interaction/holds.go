@@ -30,6 +30,11 @@ type Queue struct {
 // since then, in no particular order. The holds are valid until the next cut, which reuses their memory as room. Without a blocked thread, an
 // owner may have released its lock long ago: such a hold ends where the owner was last seen.
 func (b *Binder) Cut(at jvmthread.Time, room []jvmthread.Hold, queues []Queue) ([]jvmthread.Hold, []Queue) {
+	for _, l := range b.locks {
+		if end, ended := b.ended(l.owner); ended && end <= at {
+			b.free(l, end) // the timeline may forget the thread
+		}
+	}
 	holds := b.holds
 	b.holds = room[:0]
 	for _, l := range b.locks {

@@ -83,6 +83,16 @@ func (b *Binder) endHold(l *lock, at jvmthread.Time, marks jvmthread.HoldMarks) 
 	}
 }
 
+// free ends the hold of an owner that ended at the given time. If no thread is waiting, it may have released the lock earlier.
+func (b *Binder) free(l *lock, at jvmthread.Time) {
+	c := b.releaseBy(l.owner, at)
+	if l.blocked.Now == 0 {
+		at = l.seen
+	}
+	b.endHold(l, at, jvmthread.HoldInferred)
+	l.owner, l.release = jvmthread.NoThread, c
+}
+
 // contendedEnter records the owner that the JVM named. If the blocking thread was the owner, it has released the lock since.
 func (b *Binder) contendedEnter(ev *jvmthread.Event, closed *jvmthread.Interval) {
 	l := b.lock(ev.Lock, ev.Time)
