@@ -23,7 +23,7 @@ final class Audit implements Callback {
   /** Waits for the disk. */
   private static void write() {
     try {
-      Thread.sleep(10);
+      Thread.sleep(30);
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     }
