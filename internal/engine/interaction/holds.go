@@ -31,36 +31,45 @@ type Queue struct {
 // owner may have released its lock long ago: such a hold ends where the owner was last seen.
 func (b *Binder) Cut(at jvmthread.Time, room []jvmthread.Hold, queues []Queue) ([]jvmthread.Hold, []Queue) {
 	for _, l := range b.locks {
-		if end, ended := b.ended(l.owner); ended && end <= at {
-			b.free(l, end) // the timeline may forget the thread
-		}
-	}
-	holds := b.holds
-	b.holds = room[:0]
-	for _, l := range b.locks {
 		if l.blocked.Peak > 0 {
 			queues = append(queues, Queue{l.id, int(l.blocked.Peak)})
 			l.blocked.Peak = l.blocked.Now
 		}
-		holds = l.shared(at, holds)
-		if l.owner != jvmthread.NoThread {
-			holds = append(holds, b.open(l, at))
+		if end, ended := b.ended(l.owner); ended && end <= at {
+			b.free(l, end) // the timeline may forget the thread
 		}
+		b.holds = b.appendOpen(b.holds, l, at)
 	}
+	holds := b.holds
+	b.holds = room[:0]
 	return holds, queues
 }
 
-// open returns the hold of the owner so far. An owner that has ended held the lock until then at most.
-func (b *Binder) open(l *lock, at jvmthread.Time) jvmthread.Hold {
-	h := jvmthread.Hold{Start: l.since, End: at, Lock: l.id, Thread: l.owner, Marks: l.marks | jvmthread.HoldOpen | jvmthread.HoldSoFar}
-	end, ended := b.ended(l.owner)
-	switch {
-	case l.blocked.Now == 0:
-		h.End, h.Marks = l.seen, l.marks|jvmthread.HoldInferred|jvmthread.HoldSoFar
-	case ended:
-		h.End, h.Marks = max(l.seen, min(end, at)), l.marks|jvmthread.HoldInferred|jvmthread.HoldSoFar
+// appendOpen appends the current holds of a lock up to a time.
+func (b *Binder) appendOpen(holds []jvmthread.Hold, l *lock, at jvmthread.Time) []jvmthread.Hold {
+	if l.owner != jvmthread.NoThread {
+		end, open := b.heldUntil(l, at)
+		marks := l.marks | jvmthread.HoldSoFar
+		if open {
+			marks |= jvmthread.HoldOpen
+		} else {
+			marks |= jvmthread.HoldInferred
+		}
+		holds = append(holds, jvmthread.Hold{Start: l.since, End: end, Lock: l.id, Thread: l.owner, Marks: marks})
 	}
-	return h
+	return l.shared(at, holds)
+}
+
+// heldUntil returns until when the owner of a lock held it at most, as far as is known at a time, and whether it may still hold it then. If
+// no thread is waiting, it is only known to have held the lock until it was last seen.
+func (b *Binder) heldUntil(l *lock, at jvmthread.Time) (end jvmthread.Time, open bool) {
+	if l.blocked.Now == 0 {
+		return l.seen, false
+	}
+	if end, ended := b.ended(l.owner); ended {
+		return max(l.seen, min(end, at)), false
+	}
+	return at, true
 }
 
 // ended returns when a thread ended, and false if it has not, or if it is unknown.
@@ -88,10 +97,7 @@ func (b *Binder) AppendOpen(holds []jvmthread.Hold, id jvmthread.LockID, at jvmt
 	if l == nil {
 		return holds
 	}
-	if l.owner != jvmthread.NoThread {
-		holds = append(holds, b.open(l, at))
-	}
-	return l.shared(at, holds)
+	return b.appendOpen(holds, l, at)
 }
 
 // Held is a lock on which threads are blocked now.

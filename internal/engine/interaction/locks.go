@@ -83,14 +83,11 @@ func (b *Binder) endHold(l *lock, at jvmthread.Time, marks jvmthread.HoldMarks) 
 	}
 }
 
-// free ends the hold of an owner that ended at the given time. If no thread is waiting, it may have released the lock earlier.
+// free ends the hold of an owner that ended at the given time.
 func (b *Binder) free(l *lock, at jvmthread.Time) {
-	c := b.releaseBy(l.owner, at)
-	if l.blocked.Now == 0 {
-		at = l.seen
-	}
-	b.endHold(l, at, jvmthread.HoldInferred)
-	l.owner, l.release = jvmthread.NoThread, c
+	end, _ := b.heldUntil(l, at)
+	b.endHold(l, end, jvmthread.HoldInferred)
+	l.owner, l.release = jvmthread.NoThread, b.releaseBy(l.owner, at)
 }
 
 // contendedEnter records the owner that the JVM named. If the blocking thread was the owner, it has released the lock since.
