@@ -70,6 +70,7 @@ func TestLegendTogglesArrows(t *testing.T) {
 			continue
 		}
 		button := "[data-kind=" + kind + "]"
+		assert.Equal(t, kindColor(p, kind), browser.Eval[string](p, `getComputedStyle(document.querySelector("`+button+` svg")).color`), kind)
 		p.Click(button)
 		p.Until(`document.querySelector("` + button + `").ariaPressed === "true"`)
 		if all.Kinds[i].Total > 0 {
@@ -82,6 +83,17 @@ func TestLegendTogglesArrows(t *testing.T) {
 		p.Until("weftPlane.drawn() === 0")
 	}
 	assert.GreaterOrEqual(t, seen, 6, "kinds that occur in the session")
+}
+
+// kindColor returns the color in which the lanes draw the arrows of a kind, as computed styles name it.
+func kindColor(p *browser.Page, kind string) string {
+	return browser.Eval[string](p, fmt.Sprintf(`((e) => {
+		e.style.color = weftPlane.colors.kind(%q);
+		document.body.append(e);
+		const {color} = getComputedStyle(e);
+		e.remove();
+		return color;
+	})(document.createElement("i"))`, kind))
 }
 
 func TestPathIsDrawn(t *testing.T) {
