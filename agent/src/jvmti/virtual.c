@@ -218,8 +218,8 @@ static void record_mount(JNIEnv *env, jthread thread, struct weft_scope *scope, 
     record_mount_change(scope, WEFT_EV_MOUNT);
     uint64_t entry = forget_parked(scope->subject);
     if (entry != 0 || found != 0) {
-        // During a blackout the thread may have continued and parked again, where a snapshot may
-        // have found it since.
+        // During a blackout the thread may have continued and parked again. If a snapshot found it
+        // in that park, the park ends here.
         bool known = is_of_this_era(entry) || is_of_this_era(found);
         struct weft_record r = {.kind = known ? WEFT_EV_UNPARKED : WEFT_EV_GAP};
         r.flags = known && is_interrupted(env, thread) ? WEFT_FLAG_INTERRUPTED : 0;

@@ -10,8 +10,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 // StuckVirtual N: N virtual threads (21 and later, so by reflection) wait in each way before an agent is attached: at a lock, in an
-// executor at a latch, and asleep. N more, at most 100, park again and again, each second one for a millisecond, the others for 100:
-// an agent attached again finds these in a park that began while it was detached. Prints "stuck", then reads lines:
+// executor at a latch, and asleep. N more, at most 100, park again and again, every other one for a millisecond, the rest for 100:
+// an agent that is attached again finds those in a park that began while it was detached. Prints "stuck", then reads lines:
 //   free     ends the waits and prints "free"
 //   end      ends
 public class StuckVirtual {

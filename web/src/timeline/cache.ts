@@ -102,6 +102,7 @@ export class LaneCache<Id extends number | string, Picture extends {step: number
     return `${from}-${to}/${cell}`;
   }
 
+  /** What is kept of a lane for the view that is wanted, of any version. */
   private found(lane: Id): Kept<Picture> | undefined {
     const key = this.key();
     return this.kept.get(lane)?.find((one) => one.key === key);
