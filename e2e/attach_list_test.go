@@ -6,6 +6,7 @@ package e2e
 import (
 	"bufio"
 	"context"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -147,13 +148,29 @@ func TestAgentWhoseFileIsGone(t *testing.T) {
 // TestListOfJVMsThatHide lists JVMs without counters, that cannot be attached to, and that began with the agent.
 func TestListOfJVMsThatHide(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
-		got := listed(t, waitingJVM(t, j, "-XX:-UsePerfData", "-XX:+DisableAttachMechanism", "-agentpath:"+built("libweft.so")))
+		pid := waitingJVM(t, j, "-XX:-UsePerfData", "-XX:+DisableAttachMechanism", "-agentpath:"+built("libweft.so"))
+		leaveSocket(t, pid)
+		got := listed(t, pid)
 		assert.Equal(t, "LockNames", got.MainClass)
 		assert.True(t, strings.HasPrefix(got.Version, strconv.Itoa(j.major)), got.Version)
 		require.ErrorContains(t, got.Attach, "-XX:+DisableAttachMechanism")
 		assert.Equal(t, built("libweft.so"), got.Agent.Library)
 		assert.Equal(t, got.Attach, got.Agent.Err)
+		_, err := attach.Ask(withTime(t), pid)
+		require.ErrorContains(t, err, "-XX:+DisableAttachMechanism")
 	})
+}
+
+// leaveSocket leaves what an earlier JVM with this process ID leaves when it is killed: its socket.
+func leaveSocket(t *testing.T, pid int) {
+	t.Helper()
+	name := "/tmp/.java_pid" + strconv.Itoa(pid) // wherever TMPDIR is
+	_ = os.Remove(name)                          // a JVM may really have left one
+	socket, err := net.ListenUnix("unix", &net.UnixAddr{Name: name})
+	require.NoError(t, err)
+	socket.SetUnlinkOnClose(false)
+	require.NoError(t, socket.Close())
+	t.Cleanup(func() { _ = os.Remove(name) })
 }
 
 // TestOtherJVMsAreLeftAlone attaches to one JVM, by process ID and by name: another one with an agent gets no request, which would start its

@@ -118,10 +118,8 @@ func (p *process) obstacle() error {
 		return err
 	}
 	defer dir.close()
-	if p.listens(dir) {
-		return nil
-	}
-	return p.canSignal()
+	_, err = p.canListen(dir)
+	return err
 }
 
 // Names of HotSpot's counters.

@@ -210,15 +210,11 @@ func numbers(words []string) ([]int, error) {
 	return all, nil
 }
 
-// canSignal returns an error if SIGQUIT would do harm: it kills a process that does not handle it, and makes a JVM that disables attaching
-// print a thread dump to standard output.
+// canSignal returns an error if SIGQUIT would kill the process, since it does not handle the signal.
 func (p *process) canSignal() error {
 	if p.caught>>(uint(unix.SIGQUIT)-1)&1 == 0 {
 		return fmt.Errorf("process %d: it does not handle SIGQUIT: it is still starting (try again), or runs with -Xrs "+
 			"(add -XX:+StartAttachListener, or use -agentpath)", p.pid)
-	}
-	if p.has("-XX:+DisableAttachMechanism") {
-		return fmt.Errorf("process %d: it runs with -XX:+DisableAttachMechanism; remove that flag, or use -agentpath", p.pid)
 	}
 	return nil
 }

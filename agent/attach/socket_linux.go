@@ -20,10 +20,7 @@ func (p *process) socket() string { return fmt.Sprintf(".java_pid%d", p.nspid) }
 
 // listen makes the JVM listen on its socket, unless it already does.
 func (p *process) listen(ctx context.Context, dir *directory) error {
-	if p.listens(dir) {
-		return nil
-	}
-	if err := p.canSignal(); err != nil {
+	if listens, err := p.canListen(dir); listens || err != nil {
 		return err
 	}
 	trigger := fmt.Sprintf(".attach_pid%d", p.nspid)
@@ -51,6 +48,19 @@ func (p *process) listen(ctx context.Context, dir *directory) error {
 			return fmt.Errorf("process %d: %w", p.pid, err)
 		}
 	}
+}
+
+// canListen reports whether the JVM already listens, or returns why it must not be signalled to do so. With -XX:+DisableAttachMechanism it
+// never listens, but prints a thread dump to standard output for each SIGQUIT; a socket then is that of a killed JVM which had the same process
+// ID. All other JVMs remove such a socket when they start.
+func (p *process) canListen(dir *directory) (bool, error) {
+	if p.has("-XX:+DisableAttachMechanism") {
+		return false, fmt.Errorf("process %d: it runs with -XX:+DisableAttachMechanism; remove that flag, or use -agentpath", p.pid)
+	}
+	if p.listens(dir) {
+		return true, nil
+	}
+	return false, p.canSignal()
 }
 
 // pause waits a moment for what the JVM does without notice.
