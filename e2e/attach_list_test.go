@@ -161,6 +161,33 @@ func TestListOfJVMsThatHide(t *testing.T) {
 	})
 }
 
+// TestAttachingDisabledElsewhere attaches to JVMs that have -XX:+DisableAttachMechanism from a variable or a file: a signal would make them
+// print a thread dump.
+func TestAttachingDisabledElsewhere(t *testing.T) {
+	const flag = "-XX:+DisableAttachMechanism"
+	file := filepath.Join(t.TempDir(), "options")
+	require.NoError(t, os.WriteFile(file, []byte("-Xmx64m\n"+flag+"\n"), 0o600))
+	tests := map[string]struct{ env, args []string }{"file": {args: []string{"@" + file}}}
+	for _, variable := range []string{"JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS"} {
+		env := []string{variable + "=-Xmx64m " + flag}
+		tests[variable] = struct{ env, args []string }{env: env}
+		tests[variable+" without counters"] = struct{ env, args []string }{env, []string{"-XX:-UsePerfData"}}
+	}
+	onEachJDK(t, func(t *testing.T, j jdk) {
+		for name, test := range tests {
+			t.Run(name, func(t *testing.T) {
+				p := start(t, test.env, filepath.Join(j.home, "bin", "java"), append(test.args, "-cp", classes, "LockNames", "attach")...)
+				poll(t, "the program is ready", func() bool { return len(p.outLines()) == 1 })
+				pid := p.cmd.Process.Pid
+				require.ErrorContains(t, listed(t, pid).Attach, flag)
+				_, err := attach.Attach(withTime(t), attach.Request{PID: pid, Library: built("libweft.so")})
+				require.ErrorContains(t, err, flag)
+				assert.Len(t, p.outLines(), 1)
+			})
+		}
+	})
+}
+
 // leaveSocket leaves what an earlier JVM with this process ID leaves when it is killed: its socket.
 func leaveSocket(t *testing.T, pid int) {
 	t.Helper()

@@ -96,6 +96,12 @@ func TestParseStatus(t *testing.T) {
 	require.ErrorContains(t, (&process{uid: -1, gid: -1}).parseStatus(""), "no user")
 }
 
+func TestOptionsInEnvironment(t *testing.T) {
+	const environment = "PATH=/bin\x00JAVA_TOOL_OPTIONS=-Da=b  -XX:+A\x00X_JAVA_OPTIONS=-Dx\x00_JAVA_OPTIONS=\x00JDK_JAVA_OPTIONS=@file\x00broken"
+	assert.Equal(t, []string{"-Da=b", "-XX:+A", "@file"}, optionsIn([]byte(environment)))
+	assert.Empty(t, optionsIn(nil))
+}
+
 func TestOtherProcessesAreRejected(t *testing.T) {
 	_, err := Attach(t.Context(), Request{PID: 1 << 30, Library: "x"})
 	require.ErrorIs(t, err, ErrNoProcess)

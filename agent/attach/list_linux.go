@@ -76,15 +76,13 @@ func describe(pid int) (JVM, bool) {
 		j.MainClass = mainOf(p.words)
 		return j, true
 	}
-	counters, _ := p.counters() // otherwise from files
-	j.MainClass = mainIn(counters[javaCommand], mainOf(p.words))
-	if j.Version = cut(counters[javaVersion]); j.Version == "" {
+	j.MainClass = mainIn(p.counters[javaCommand], mainOf(p.words))
+	if j.Version = cut(p.counters[javaVersion]); j.Version == "" {
 		j.Version = p.release()
 	}
 	if j.Version == "" {
 		j.Unknown = errors.New("the version is unknown: the JVM has no counters (-XX:-UsePerfData), and no file release next to it")
 	}
-	p.words = append(p.words, strings.Fields(counters[vmArguments])...) // also those from the environment
 	j.Attach = p.obstacle()
 	j.Agent.Library = p.agent()
 	return j, true
@@ -120,22 +118,6 @@ func (p *process) obstacle() error {
 	defer dir.close()
 	_, err = p.canListen(dir)
 	return err
-}
-
-// Names of HotSpot's counters.
-const (
-	javaCommand = "sun.rt.javaCommand"
-	javaVersion = "java.property.java.version"
-	vmArguments = "java.rt.vmArgs"
-)
-
-// counters returns some of HotSpot's counters. It fails if the JVM runs with -XX:-UsePerfData or -XX:+PerfDisableSharedMem.
-func (p *process) counters() (map[string]string, error) {
-	data, err := p.readInside(p.images.perfData, maxPerfData)
-	if err != nil {
-		return nil, err
-	}
-	return parsePerfData(data, javaCommand, javaVersion, vmArguments)
 }
 
 // release returns the version in the file release of the Java installation: next to lib/server, or jre/lib/amd64/server before Java 9.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -29,6 +28,9 @@ type process struct {
 	caught uint64   // handled signals: bit n-1 is signal n
 	words  []string // of the command line
 	images images
+	// counters of HotSpot by name; nil if it has none.
+	counters map[string]string
+	options  []string // from the environment and the counters
 	// rootPath is where its root is, as its mapped files are shown in /proc: not "/" after a chroot.
 	rootPath string
 }
@@ -102,8 +104,12 @@ func (p *process) look() error {
 	if command, err := p.read("cmdline"); err == nil {
 		p.words = parseCommand(command)
 	}
-	p.root, err = p.openRoot()
-	return err
+	if p.root, err = p.openRoot(); err != nil {
+		return err
+	}
+	p.counters = p.readCounters()
+	p.options = p.readOptions()
+	return nil
 }
 
 // inside returns the path in the process's root of a file that it has mapped.
@@ -122,9 +128,6 @@ func (p *process) agent() string {
 	}
 	return p.inside(p.images.agent.path)
 }
-
-// has reports whether the command line has a flag.
-func (p *process) has(flag string) bool { return slices.Contains(p.words, flag) }
 
 // read returns a file of the process's folder. It fails once the process has ended.
 func (p *process) read(name string) ([]byte, error) {

@@ -50,9 +50,9 @@ func (p *process) listen(ctx context.Context, dir *directory) error {
 	}
 }
 
-// canListen reports whether the JVM already listens, or returns why it must not be signalled to do so. With -XX:+DisableAttachMechanism it
-// never listens, but prints a thread dump to standard output for each SIGQUIT; a socket then is that of a killed JVM which had the same process
-// ID. All other JVMs remove such a socket when they start.
+// canListen reports whether the JVM already listens, or returns why it must not get a signal to do so. With -XX:+DisableAttachMechanism a JVM
+// never listens, but prints a thread dump to standard output for each SIGQUIT. If it has a socket, a killed JVM with the same process ID left
+// it: HotSpot removes an old socket at startup only without that flag.
 func (p *process) canListen(dir *directory) (bool, error) {
 	if p.has("-XX:+DisableAttachMechanism") {
 		return false, fmt.Errorf("process %d: it runs with -XX:+DisableAttachMechanism; remove that flag, or use -agentpath", p.pid)
