@@ -8,13 +8,6 @@ import (
 	"strings"
 )
 
-// Names of HotSpot's counters.
-const (
-	javaCommand = "sun.rt.javaCommand"
-	javaVersion = "java.property.java.version"
-	vmArguments = "java.rt.vmArgs"
-)
-
 // variables are the environment variables that hold JVM options. The java launcher reads the first one (JDK 9 and later), HotSpot the others.
 var variables = []string{"JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS"}
 

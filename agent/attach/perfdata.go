@@ -37,6 +37,13 @@ const (
 	perfDataString = 'B' // bytes
 )
 
+// Names of HotSpot's counters.
+const (
+	javaCommand = "sun.rt.javaCommand"
+	javaVersion = "java.property.java.version"
+	vmArguments = "java.rt.vmArgs"
+)
+
 var errPerfData = errors.New("invalid hsperfdata file")
 
 // parsePerfData returns the texts of the file that have one of these names. It is as the JVM's user wrote it.
