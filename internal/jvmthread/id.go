@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"time"
 )
 
@@ -42,10 +41,6 @@ type LockID struct {
 
 // NoLock is the zero LockID: no object is involved or known.
 var NoLock = LockID{} //nolint:gochecknoglobals // read-only value
-
-// Carriers stands for the carriers of virtual threads: a thread that is mounted holds one of them, and others wait for one. Events never carry
-// it.
-var Carriers = LockID{Hash: math.MaxUint32} //nolint:gochecknoglobals // read-only value
 
 // IsZero reports whether no lock is known.
 func (l LockID) IsZero() bool { return l == NoLock }

@@ -168,7 +168,7 @@ func (w *incidentWriter) giver(wt *incident.Wait) *incident.Hold {
 	}
 	for i := len(w.inc.Holds) - 1; i >= 0; i-- {
 		h := &w.inc.Holds[i]
-		if h.Thread == wt.Giver.From.Thread && h.Lock == wt.Interval.Lock && h.Start < wt.End {
+		if h.Thread == wt.Giver.From.Thread && h.Of.Is(wt.Interval.Lock) && h.Start < wt.End {
 			return h
 		}
 	}

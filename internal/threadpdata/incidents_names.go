@@ -15,11 +15,11 @@ import (
 func (e *Emitter) rootObject(inc *incident.Incident) string {
 	l := inc.Root()
 	for i := range inc.Waits {
-		if iv := &inc.Waits[i].Interval; iv.Lock == l.ID && e.waits.Site(iv.Stack).Lock != "" {
+		if iv := &inc.Waits[i].Interval; l.ID.Is(iv.Lock) && e.waits.Site(iv.Stack).Lock != "" {
 			return e.object(iv.Wait, iv.Lock.Class, iv.Stack)
 		}
 	}
-	return e.object(l.Kind, l.ID.Class, l.Stack)
+	return e.object(l.Kind, l.ID.Lock.Class, l.Stack)
 }
 
 // maxCycleObjects bounds the classes that cycleObjects lists.
@@ -88,13 +88,13 @@ func (n fewNames) limit(most int, kind, object, rest string) string {
 
 // objectOf returns what a thread holds.
 func (w *incidentWriter) objectOf(h *incident.Hold) string {
-	if w.inc.Kind != incident.Deadlock || h.Lock == w.inc.Root().ID {
+	if w.inc.Kind != incident.Deadlock || h.Of == w.inc.Root().ID {
 		return w.object
 	}
 	for i := range w.inc.Locks {
-		if l := &w.inc.Locks[i]; l.ID == h.Lock {
-			return w.Emitter.object(l.Kind, l.ID.Class, l.Stack)
+		if l := &w.inc.Locks[i]; l.ID == h.Of {
+			return w.Emitter.object(l.Kind, l.ID.Lock.Class, l.Stack)
 		}
 	}
-	return w.simpleName(h.Lock.Class)
+	return w.simpleName(h.Of.Lock.Class)
 }

@@ -21,7 +21,7 @@ func (w *incidentWriter) holderStack(h *incident.Hold) jvmthread.StackID {
 	}
 	for i := range w.inc.Waits {
 		wt := &w.inc.Waits[i]
-		if wt.Interval.Peer == h.Thread && wt.Interval.Lock == h.Lock && wt.Detail.OwnerStack != jvmthread.NoStack && wt.Start >= h.Start && wt.Start < h.End {
+		if wt.Interval.Peer == h.Thread && h.Of.Is(wt.Interval.Lock) && wt.Detail.OwnerStack != jvmthread.NoStack && wt.Start >= h.Start && wt.Start < h.End {
 			return wt.Detail.OwnerStack
 		}
 		if g := w.giver(wt); g != nil && g.Thread == h.Thread && g.Start == h.Start && wt.Giver.Stack != jvmthread.NoStack && w.waits.Site(wt.Giver.Stack).Own {
@@ -192,7 +192,7 @@ func (w *incidentWriter) locksThat(begin string, match func(*incident.Lock) bool
 			w.say(", ", w.waiters(l), " ")
 		}
 		n++
-		w.say(wording.Duration(l.Time), " for ", w.Emitter.object(l.Kind, l.ID.Class, l.Stack))
+		w.say(wording.Duration(l.Time), " for ", w.Emitter.object(l.Kind, l.ID.Lock.Class, l.Stack))
 	}
 }
 
@@ -203,7 +203,7 @@ func (w *incidentWriter) explainHold(h *incident.Hold, object string) string {
 		object = w.what()
 	}
 	verb := " held "
-	if h.Lock == jvmthread.Carriers {
+	if h.Of.Kind == incident.AwaitedCarriers {
 		verb = " kept "
 	}
 	w.say(verb, object, " for ", wording.Duration(h.End.Sub(h.Start)))

@@ -94,7 +94,7 @@ func (w *incidentWriter) locks(a pcommon.Map) {
 		if i > 0 {
 			w.say(", ")
 		}
-		w.say(w.Emitter.object(l.Kind, l.ID.Class, l.Stack), " ", wording.Duration(l.Time))
+		w.say(w.Emitter.object(l.Kind, l.ID.Lock.Class, l.Stack), " ", wording.Duration(l.Time))
 	}
 	a.PutStr(attrIncidentLocks, string(w.text))
 }
@@ -124,7 +124,7 @@ func (w *incidentWriter) hold(h *incident.Hold, s ptrace.Span) {
 	}
 	object := w.objectOf(h)
 	verb := "held"
-	if h.Lock == jvmthread.Carriers {
+	if h.Of.Kind == incident.AwaitedCarriers {
 		verb = "kept a carrier"
 	}
 	s.SetName(w.holdNames.limit(maxHoldNames, verb, object, ": "+state.String()))
@@ -136,8 +136,8 @@ func (w *incidentWriter) hold(h *incident.Hold, s ptrace.Span) {
 	if h.Since < h.Start {
 		a.PutInt(attrIntervalStart, int64(h.Since))
 	}
-	if h.Lock.Class != jvmthread.NoClass {
-		w.putLock(a, h.Lock)
+	if h.Of.Lock.Class != jvmthread.NoClass {
+		w.putLock(a, h.Of.Lock)
 	}
 	a.PutInt(attrIncidentBlocked, int64(h.Blocked))
 	w.doing(a, h)

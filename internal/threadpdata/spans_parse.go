@@ -194,7 +194,7 @@ func (r *spanReader) number(key string, n int64) {
 	case attrWaitTimeout:
 		r.Timeout = max(0, n)
 	case attrLockID:
-		if n >= 0 && n < math.MaxUint32 { // that one is jvmthread.Carriers
+		if n >= 0 && n <= math.MaxUint32 {
 			r.Hash = uint32(n)
 		}
 	case attrOwnerID:
@@ -277,7 +277,7 @@ func (r *spanReader) calls(s ptrace.Span) {
 			case value.Type() != pcommon.ValueTypeInt || value.Int() < 0:
 			case key == attrCallThreadID:
 				ev.Peer = jvmthread.ThreadID(value.Int())
-			case key == attrLockID && value.Int() < math.MaxUint32:
+			case key == attrLockID && value.Int() <= math.MaxUint32:
 				ev.Lock.Hash = uint32(value.Int())
 			}
 		}

@@ -169,9 +169,6 @@ func (h *History) threadName(id jvmthread.ThreadID) string {
 }
 
 func (h *History) lockName(id jvmthread.LockID) string {
-	if id == jvmthread.Carriers {
-		return "carriers"
-	}
 	if i := int(id.Class) - 1; i >= 0 && i < len(h.locks) {
 		return h.locks[i]
 	}

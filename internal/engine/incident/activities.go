@@ -18,7 +18,7 @@ const maxActivities = 1 << 10
 // activity is what a holder of a lock did: all sleeps of one method are one activity, and so is all running. Thread is NoThread for those whose
 // activities were too many.
 type activity struct {
-	lock   jvmthread.LockID
+	of     Awaited
 	thread jvmthread.ThreadID
 	state  jvmthread.State
 	wait   jvmthread.Wait
@@ -83,7 +83,7 @@ func (f *Finder) activitiesOf(w *window.Window, inc *Incident, h Hold) {
 		blocked := time.Duration(until - before)
 		before = until
 		h.Doing = iv
-		inc.activities.add(activity{h.Lock, h.Thread, iv.State, iv.Wait, iv.Stack}, blocked, blocked, &h)
+		inc.activities.add(activity{h.Of, h.Thread, iv.State, iv.Wait, iv.Stack}, blocked, blocked, &h)
 	}
 }
 
@@ -109,7 +109,7 @@ func (inc *Incident) finishActivities() {
 	all, by := make(activities), make(map[jvmthread.ThreadID]*cost)
 	inc.did.by = make(map[jvmthread.ThreadID]*Hold)
 	for a, sum := range inc.activities {
-		if a.lock != root.ID || sum.blocked == 0 {
+		if a.of != root.ID || sum.blocked == 0 {
 			continue
 		}
 		if a.thread != jvmthread.NoThread && sum.rather(by[a.thread]) {

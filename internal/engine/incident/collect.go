@@ -14,11 +14,11 @@ import (
 
 // collected is what an incident collects until it is reported.
 type collected struct {
-	key        jvmthread.LockID // the root, as lockOf returns it
-	open       []Wait           // at the end of the last window, by thread
+	key        Awaited // the root
+	open       []Wait  // at the end of the last window, by thread
 	waited     map[threadAt]waited
 	more       int // threads that are not in it; Threads of a lock is the same until the incident is reported
-	locks      map[jvmthread.LockID]*Lock
+	locks      map[Awaited]*Lock
 	holders    map[threadAt]*Holder
 	holds      []Hold // rather of the root
 	activities activities
@@ -28,15 +28,15 @@ type collected struct {
 	taken      bool // by a group of the current window
 }
 
-// threadAt is a thread at a lock.
+// threadAt is a thread that waits for something or holds it.
 type threadAt struct {
 	thread jvmthread.ThreadID
-	lock   jvmthread.LockID
+	of     Awaited
 }
 
 func newIncident(id ID) *Incident {
 	return &Incident{ID: id, End: id.Start, collected: collected{
-		waited: make(map[threadAt]waited), locks: make(map[jvmthread.LockID]*Lock),
+		waited: make(map[threadAt]waited), locks: make(map[Awaited]*Lock),
 		holders: make(map[threadAt]*Holder), activities: make(activities),
 	}}
 }
@@ -99,7 +99,7 @@ func (inc *Incident) sortOpen() {
 	slices.SortFunc(inc.open, func(a, b Wait) int { return cmp.Compare(a.Interval.Thread, b.Interval.Thread) })
 }
 
-func (inc *Incident) lock(id jvmthread.LockID) *Lock {
+func (inc *Incident) lock(id Awaited) *Lock {
 	l := inc.locks[id]
 	if l == nil {
 		l = &Lock{ID: id}
@@ -127,13 +127,13 @@ func (f *Finder) collect(w *window.Window, g *group, inc *Incident) {
 			inc.Deadlock = &d
 		}
 	}
-	root := f.episodes.locks[f.episodes.list[g.root].lock]
+	root := f.episodes.awaited[f.episodes.list[g.root].lock]
 	for n := g.head; n >= 0; n = f.episodes.list[n].next {
 		ep := &f.episodes.list[n]
-		l := inc.lock(f.episodes.locks[ep.lock])
+		l := inc.lock(f.episodes.awaited[ep.lock])
 		l.Time += time.Duration(ep.time)
 		inc.Blocked += time.Duration(ep.time)
-		if isPool(l.ID) && ep.carried {
+		if l.ID.Kind == AwaitedPool && ep.carried {
 			for id := range f.episodes.objects(w, ep) {
 				inc.become(id, l.ID)
 			}
@@ -167,18 +167,18 @@ func (f *Finder) collect(w *window.Window, g *group, inc *Incident) {
 // saved adds what the window's what-if says.
 func (f *Finder) saved(w *window.Window, g *group, inc *Incident) {
 	v := w.Verdict
-	at := slices.IndexFunc(w.Locks, func(l window.LockStats) bool { return l.Class == inc.key.Class })
-	if v == nil || !v.WhatIf || at < 0 || inc.Cycle != 0 || inc.key == jvmthread.Carriers || isPool(inc.key) {
+	at := slices.IndexFunc(w.Locks, func(l window.LockStats) bool { return l.Class == inc.key.Lock.Class })
+	if v == nil || !v.WhatIf || at < 0 || inc.Cycle != 0 || inc.key.Kind == AwaitedCarriers || inc.key.Kind == AwaitedPool {
 		inc.unsaved = true
 		return
 	}
 	var mine jvmthread.Time // of the class, in this window
 	for n := g.head; n >= 0; n = f.episodes.list[n].next {
-		if ep := &f.episodes.list[n]; f.episodes.locks[ep.lock].Class == inc.key.Class {
+		if ep := &f.episodes.list[n]; f.episodes.awaited[ep.lock].Lock.Class == inc.key.Lock.Class {
 			mine += ep.time
 		}
 	}
-	saving := v.Saving(inc.key.Class)
+	saving := v.Saving(inc.key.Lock.Class)
 	if saving.Unknown || w.Locks[at].Blocked != time.Duration(mine) {
 		inc.unsaved = true
 		return
@@ -197,13 +197,13 @@ func (inc *Incident) finish() {
 	threads := make(map[jvmthread.ThreadID]bool)
 	for at := range inc.waited {
 		threads[at.thread] = true
-		inc.locks[at.lock].Threads++
+		inc.lock(at.of).Threads++
 	}
 	inc.Threads = len(threads) + inc.more
 	for _, l := range inc.locks {
 		inc.Locks = append(inc.Locks, *l)
 	}
-	slices.SortFunc(inc.Locks, func(a, b Lock) int { return cmp.Or(cmp.Compare(b.Time, a.Time), compareLocks(a.ID, b.ID)) })
+	slices.SortFunc(inc.Locks, func(a, b Lock) int { return cmp.Or(cmp.Compare(b.Time, a.Time), a.ID.compare(&b.ID)) })
 	inc.finishHolds()
 	inc.finishActivities()
 	inc.SavedKnown = !inc.unsaved
@@ -215,8 +215,8 @@ func (inc *Incident) finish() {
 	case inc.Root().Kind == jvmthread.WaitCarrier:
 		inc.Kind = CarriersStarved
 	}
-	if inc.Cycle == 0 && inc.key.Class != jvmthread.NoClass {
-		inc.Lock = inc.key
+	if inc.Cycle == 0 && inc.key.Lock.Class != jvmthread.NoClass {
+		inc.Lock = inc.key.Lock
 	}
 	inc.locks, inc.holders, inc.holds, inc.open, inc.activities = nil, nil, nil, nil, nil
 }

@@ -17,7 +17,7 @@ import (
 type wait struct {
 	start, end jvmthread.Time
 	lane, at   int32
-	lock       int32 // index in locks
+	lock       int32 // index in awaited
 	episode    int32
 	continues  bool // the wait began in the interval before
 }
@@ -26,7 +26,7 @@ type wait struct {
 type episode struct {
 	start, end  jvmthread.Time
 	time        jvmthread.Time // the sum of its waits
-	lock        int32          // index in locks
+	lock        int32          // index in awaited
 	first, last int32          // its waits, in order
 	cycle       jvmthread.Cycle
 	parent      int32 // of which it is a consequence; itself: of none
@@ -38,13 +38,13 @@ type episode struct {
 
 // episodes are those of a window. Their memory is reused.
 type episodes struct {
-	waits  []wait  // by lane and time
-	lanes  []int32 // by lane: index of its first wait
-	order  []int32 // waits by lock and time
-	locks  []jvmthread.LockID
-	index  map[jvmthread.LockID]int32
-	recent recent.Cache[jvmthread.LockID, int32] // the same, plus one
-	list   []episode
+	waits   []wait  // by lane and time
+	lanes   []int32 // by lane: index of its first wait
+	order   []int32 // waits by lock and time
+	awaited []Awaited
+	index   map[Awaited]int32
+	recent  recent.Cache[Awaited, int32] // the same, plus one
+	list    []episode
 
 	starved jvmthread.Time // the sum of the waits for carriers
 
@@ -53,21 +53,10 @@ type episodes struct {
 	steps  int                      // left for the search for parents
 }
 
-// lockOf returns what a wait is for: a lock, the carriers, or if none is known, its call site as a lock without a class.
-func lockOf(kind jvmthread.Wait, id jvmthread.LockID, stack jvmthread.StackID) jvmthread.LockID {
-	if kind == jvmthread.WaitCarrier {
-		return jvmthread.Carriers
-	}
-	if id.Class == jvmthread.NoClass && id.Hash == 0 {
-		return jvmthread.LockID{Hash: uint32(stack)}
-	}
-	return id
-}
-
 // find finds the waits of a window that count.
 func (e *episodes) find(w *window.Window) {
 	e.starved = 0
-	e.waits, e.lanes, e.order, e.locks, e.list = e.waits[:0], e.lanes[:0], e.order[:0], e.locks[:0], e.list[:0]
+	e.waits, e.lanes, e.order, e.awaited, e.list = e.waits[:0], e.lanes[:0], e.order[:0], e.awaited[:0], e.list[:0]
 	clear(e.index)
 	e.recent.Clear()
 	for n, l := range w.Lanes {
@@ -82,7 +71,7 @@ func (e *episodes) find(w *window.Window) {
 			}
 			start, end := max(l.Intervals.Start(i), w.Start), min(l.Intervals.End(i), w.End)
 			if start < end {
-				lock := e.lock(lockOf(kind, l.Intervals.Lock(i), l.Intervals.Stack(i)))
+				lock := e.lock(awaitedBy(kind, l.Intervals.Lock(i), l.Intervals.Stack(i)))
 				if kind == jvmthread.WaitCarrier {
 					e.starved += end - start
 				}
@@ -125,16 +114,16 @@ func Counts(iv *jvmthread.Interval) bool {
 	return iv.Wait.Contended() || starves(iv.Wait, iv.End-iv.Start)
 }
 
-func (e *episodes) lock(id jvmthread.LockID) int32 {
-	hash := id.Hash ^ uint32(id.Class)
+func (e *episodes) lock(id Awaited) int32 {
+	hash := id.hash()
 	if at := e.recent.Get(hash, id); at > 0 {
 		return at - 1
 	}
 	at, ok := e.index[id]
 	if !ok {
-		at = int32(len(e.locks))
+		at = int32(len(e.awaited))
 		e.index[id] = at
-		e.locks = append(e.locks, id)
+		e.awaited = append(e.awaited, id)
 	}
 	e.recent.Put(hash, id, at+1)
 	return at

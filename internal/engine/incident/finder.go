@@ -31,8 +31,9 @@ type Finder struct {
 	open      []*Incident // not over at the end of the last window
 	ended     []*Incident // in this window, or cut; those that are not small
 	fresh     []fresh
-	deadlocks map[jvmthread.Cycle]deadlock.Found    // that have an open incident
-	pooled    map[jvmthread.LockID]jvmthread.LockID // the pools of objects on which threads waited at the end of the last window
+	deadlocks map[jvmthread.Cycle]deadlock.Found // that have an open incident
+	classes   map[string]uint32                  // of libraries that implement pools, numbered
+	pooled    map[Awaited]Awaited                // the pools of objects on which threads waited at the end of the last window
 	found     Found
 	queue     queue
 	steps     int // holds of locks other than roots that may yet be looked at in this window
@@ -51,7 +52,7 @@ type fresh struct {
 func NewFinder(opt Options) *Finder {
 	return &Finder{
 		opt: opt, cutAfter: cutAfter, cutAgainAfter: cutAgainAfter, deadlocks: make(map[jvmthread.Cycle]deadlock.Found),
-		pooled: make(map[jvmthread.LockID]jvmthread.LockID),
+		classes: make(map[string]uint32), pooled: make(map[Awaited]Awaited),
 	}
 }
 
@@ -98,11 +99,11 @@ func (f *Finder) claim(w *window.Window) map[int][]*Incident {
 	if len(f.open) == 0 {
 		return nil
 	}
-	byLock := make(map[jvmthread.LockID]*Incident)
+	byLock := make(map[Awaited]*Incident)
 	for _, inc := range f.open {
 		for i := range inc.open {
 			iv := &inc.open[i].Interval
-			byLock[lockOf(iv.Wait, iv.Lock, iv.Stack)] = inc
+			byLock[awaitedBy(iv.Wait, iv.Lock, iv.Stack)] = inc
 		}
 	}
 	best := make(map[*Incident]int)
@@ -149,7 +150,7 @@ func (f *Finder) isRoot(inc *Incident, g *group) bool {
 	if inc.Cycle != 0 || g.cycle != 0 {
 		return inc.Cycle == g.cycle
 	}
-	return f.episodes.locks[f.episodes.list[g.root].lock] == inc.key
+	return f.episodes.awaited[f.episodes.list[g.root].lock] == inc.key
 }
 
 // group adds a group to the incidents that it continues, or to a new one.

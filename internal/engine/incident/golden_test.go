@@ -82,10 +82,10 @@ func (p *printer) incident(inc *incident.Incident, culprit *incident.Holder) {
 	fmt.Fprintf(p, "  %v %d..%d blocked %d in %d waits of %d threads, longest %d", inc.Kind, inc.Start, inc.End, inc.Blocked, inc.Count, inc.Threads,
 		inc.Longest)
 	for _, l := range inc.Locks {
-		fmt.Fprintf(p, ", %d for %s", l.Time, p.lock(l.ID))
+		fmt.Fprintf(p, ", %d for %s", l.Time, p.awaited(&l.ID))
 	}
 	if len(inc.Locks) > 1 {
-		fmt.Fprintf(p, ", root %s", p.lock(inc.Root().ID))
+		fmt.Fprintf(p, ", root %s", p.awaited(&inc.Root().ID))
 	}
 	if culprit != nil {
 		fmt.Fprintf(p, ", culprit %s %s", p.name(culprit.Thread), wording.Percent(inc.Share(culprit)))
@@ -102,7 +102,7 @@ func (p *printer) incident(inc *incident.Incident, culprit *incident.Holder) {
 	p.WriteByte('\n')
 	for i := range inc.Holds {
 		h := &inc.Holds[i]
-		fmt.Fprintf(p, "    %s held %s %d..%d, %v, blocked %d\n", p.name(h.Thread), p.lock(h.Lock), h.Start, h.End, h.Doing.State, h.Blocked)
+		fmt.Fprintf(p, "    %s held %s %d..%d, %v, blocked %d\n", p.name(h.Thread), p.awaited(&h.Of), h.Start, h.End, h.Doing.State, h.Blocked)
 	}
 	for i := range inc.Waits {
 		wt := &inc.Waits[i]
@@ -122,12 +122,15 @@ func (p *printer) incident(inc *incident.Incident, culprit *incident.Holder) {
 
 func (p *printer) waitedFor(iv *jvmthread.Interval) string {
 	if iv.Wait == jvmthread.WaitCarrier {
-		return p.lock(jvmthread.Carriers)
+		return p.awaited(&incident.Awaited{Kind: incident.AwaitedCarriers})
 	}
-	return p.lock(iv.Lock)
+	return p.awaited(&incident.Awaited{Lock: iv.Lock})
 }
 
-// lock returns the name of a lock: in these histories, that of its class.
-func (p *printer) lock(id jvmthread.LockID) string {
-	return strings.Fields(p.h.Hold(jvmthread.Hold{Lock: id}))[0]
+// awaited returns the name of what threads wait for: in these histories, that of a lock is its class.
+func (p *printer) awaited(a *incident.Awaited) string {
+	if a.Kind == incident.AwaitedCarriers {
+		return "carriers"
+	}
+	return strings.Fields(p.h.Hold(jvmthread.Hold{Lock: a.Lock}))[0]
 }

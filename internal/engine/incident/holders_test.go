@@ -40,17 +40,17 @@ func TestHoldersOfAllWindows(t *testing.T) {
 			}
 			for _, inc := range f.Find(w).Incidents {
 				root := inc.Root()
-				if inc.Start >= w.Start || inc.Count > incident.MaxWaits || root.ID.Class == jvmthread.NoClass {
+				if inc.Start >= w.Start || inc.Count > incident.MaxWaits || root.ID.Lock.Class == jvmthread.NoClass {
 					continue
 				}
 				incidents++
 				if slices.ContainsFunc(inc.Locks, func(l incident.Lock) bool { return l.ID != root.ID && l.WasRoot() }) {
 					renamed++
 				}
-				if diff := gocmp.Diff(holdersOf(inc, holds[root.ID]), inc.Holders); diff != "" {
+				if diff := gocmp.Diff(holdersOf(inc, holds[root.ID.Lock]), inc.Holders); diff != "" {
 					t.Errorf("program %d, incident %+v: holders by its waits -, its own +:\n%s", seed, inc.ID, diff)
 				}
-				checkDoing(t, inc, holds[root.ID], lanes)
+				checkDoing(t, inc, holds[root.ID.Lock], lanes)
 			}
 		})
 	}
@@ -106,7 +106,7 @@ func checkDoing(t *testing.T, inc *incident.Incident, holds []part, lanes map[jv
 // waitsOf returns the waits for the root, all of one thread, since only their times count.
 func waitsOf(inc *incident.Incident) (waits []part) {
 	for i := range inc.Waits {
-		if wt := &inc.Waits[i]; wt.Interval.Lock == inc.Root().ID {
+		if wt := &inc.Waits[i]; inc.Root().ID.Is(wt.Interval.Lock) {
 			waits = append(waits, part{1, wt.Start, wt.End})
 		}
 	}

@@ -54,7 +54,7 @@ func before(times []jvmthread.Time, t jvmthread.Time) int {
 func (f *Finder) holds(w *window.Window, g *group, inc *Incident, several bool) {
 	for n := g.head; n >= 0; n = f.episodes.list[n].next {
 		ep := &f.episodes.list[n]
-		if inc.named(f.episodes.locks[ep.lock]) || several && f.steps > 0 {
+		if inc.named(f.episodes.awaited[ep.lock]) || several && f.steps > 0 {
 			f.holdsOf(w, ep, inc)
 		}
 	}
@@ -64,7 +64,7 @@ func (f *Finder) holds(w *window.Window, g *group, inc *Incident, several bool) 
 // holdsOf adds the holds of a lock during an episode.
 func (f *Finder) holdsOf(w *window.Window, ep *episode, inc *Incident) {
 	f.queue.fill(&f.episodes, ep.first, ep.last, ep.start)
-	lock := f.episodes.locks[ep.lock]
+	of := f.episodes.awaited[ep.lock]
 	until := make(map[jvmthread.ThreadID]jvmthread.Time) // of a pool: the holds for single waits of it overlap
 	n := ep.first - 1
 	last := int32(-1)
@@ -90,8 +90,8 @@ func (f *Finder) holdsOf(w *window.Window, ep *episode, inc *Incident) {
 			held = to.Sub(min(max(from, until[h.Thread]), to))
 			until[h.Thread] = max(until[h.Thread], to)
 		}
-		inc.holder(threadAt{h.Thread, lock}).add(blocked, held)
-		hold := Hold{Start: from, End: to, Since: h.Start, Lock: lock, Thread: h.Thread, Blocked: blocked, fresh: true}
+		inc.holder(threadAt{h.Thread, of}).add(blocked, held)
+		hold := Hold{Start: from, End: to, Since: h.Start, Of: of, Thread: h.Thread, Blocked: blocked, fresh: true}
 		f.activitiesOf(w, inc, hold)
 		inc.addHold(&hold)
 	}
@@ -114,7 +114,7 @@ const manyHolds = 4 * MaxHolds
 // addHold adds a hold. The last part of a hold that was not over at the end of the previous window becomes longer.
 func (inc *Incident) addHold(h *Hold) {
 	for i := range inc.holds {
-		if old := &inc.holds[i]; !old.fresh && old.Thread == h.Thread && old.Lock == h.Lock && old.End == h.Start && old.Since == h.Since {
+		if old := &inc.holds[i]; !old.fresh && old.Thread == h.Thread && old.Of == h.Of && old.End == h.Start && old.Since == h.Since {
 			old.End, old.Blocked, old.fresh = h.End, old.Blocked+h.Blocked, true
 			return
 		}
@@ -141,7 +141,7 @@ func (inc *Incident) keepHold(h *Hold) {
 
 // cheaper reports whether the first hold is rather dropped than the second one.
 func (inc *Incident) cheaper(a, b *Hold) bool {
-	if x, y := inc.named(a.Lock), inc.named(b.Lock); x != y {
+	if x, y := inc.named(a.Of), inc.named(b.Of); x != y {
 		return y
 	}
 	return a.Blocked < b.Blocked
@@ -158,7 +158,7 @@ func (inc *Incident) fillHolds(w *window.Window) {
 		from := max(h.Start, w.Start)
 		var did window.Activities
 		doing := []window.Holder{{Thread: h.Thread}}
-		window.FindDoing(doing, w, from, h.End, []jvmthread.Hold{{Start: from, End: h.End, Lock: h.Lock, Thread: h.Thread}}, &did)
+		window.FindDoing(doing, w, from, h.End, []jvmthread.Hold{{Start: from, End: h.End, Thread: h.Thread}}, &did)
 		iv := doing[0].Doing
 		if d := min(iv.End, h.End) - max(iv.Start, from); iv.Seq != jvmthread.NoSeq && d > h.doing {
 			h.Doing, h.doing = iv, d
@@ -169,7 +169,7 @@ func (inc *Incident) fillHolds(w *window.Window) {
 
 // finishHolds chooses the costliest holds, and sorts the holders.
 func (inc *Incident) finishHolds() {
-	inc.holds = slices.DeleteFunc(inc.holds, func(h Hold) bool { return !inc.named(h.Lock) })
+	inc.holds = slices.DeleteFunc(inc.holds, func(h Hold) bool { return !inc.named(h.Of) })
 	slices.SortFunc(inc.holds, func(a, b Hold) int {
 		return cmp.Or(cmp.Compare(b.Blocked, a.Blocked), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Thread, b.Thread))
 	})
@@ -177,7 +177,7 @@ func (inc *Incident) finishHolds() {
 	slices.SortFunc(inc.Holds, func(a, b Hold) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Thread, b.Thread)) })
 	root := inc.Root().ID
 	for at, h := range inc.holders {
-		if at.lock == root {
+		if at.of == root {
 			inc.Holders = append(inc.Holders, *h)
 		}
 	}

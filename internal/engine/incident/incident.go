@@ -82,7 +82,7 @@ type Incident struct {
 
 // Lock is a lock of an incident.
 type Lock struct {
-	ID      jvmthread.LockID
+	ID      Awaited
 	Kind    jvmthread.Wait     // of its longest wait
 	Stack   jvmthread.StackID  // of that wait
 	Thread  jvmthread.ThreadID // of that wait
@@ -107,15 +107,15 @@ type Wait struct {
 	Share      float64               // the part of the wait in which it did; 0: unknown
 	Giver      jvmthread.Interaction // the handoff that ended it; InteractionNone: none
 
-	key      jvmthread.LockID // of the lock of the incident
-	lane, at int32            // of the interval in its window; -1: filled
+	key      Awaited // of the lock of the incident
+	lane, at int32   // of the interval in its window; -1: filled
 }
 
 // Hold is the part of a hold of the root within an incident.
 type Hold struct {
 	Start, End jvmthread.Time
 	Since      jvmthread.Time // Start, or earlier
-	Lock       jvmthread.LockID
+	Of         Awaited
 	Thread     jvmthread.ThreadID
 	Blocked    time.Duration      // of others meanwhile
 	Doing      jvmthread.Interval // the longest interval of what the holder did longest; Seq is NoSeq if that is not known

@@ -24,28 +24,24 @@ func (inc *Incident) deadlocked(cycle jvmthread.Cycle) {
 func (inc *Incident) choose() {
 	var best *Lock
 	for _, l := range inc.locks {
-		if l.asRoot > 0 && (best == nil || cmp.Or(cmp.Compare(best.asRoot, l.asRoot), compareLocks(l.ID, best.ID)) < 0) {
+		if l.asRoot > 0 && (best == nil || cmp.Or(cmp.Compare(best.asRoot, l.asRoot), l.ID.compare(&best.ID)) < 0) {
 			best = l
 		}
 	}
 	if best == nil || best.ID == inc.key {
 		return
 	}
-	if old := inc.locks[inc.key]; old != nil && old.asRoot > 0 && best.ID.Class != inc.key.Class {
+	if old := inc.locks[inc.key]; old != nil && old.asRoot > 0 && best.ID.Lock.Class != inc.key.Lock.Class {
 		inc.unsaved = true // what the earlier windows said is about another class
 	}
 	inc.key = best.ID
 }
 
 // named reports whether a lock is the root or, of a deadlock, one of the cycle's.
-func (inc *Incident) named(id jvmthread.LockID) bool {
+func (inc *Incident) named(id Awaited) bool {
 	if inc.Cycle == 0 {
 		return id == inc.key
 	}
 	l := inc.locks[id]
 	return l != nil && l.asRoot > 0
-}
-
-func compareLocks(a, b jvmthread.LockID) int {
-	return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Hash, b.Hash))
 }

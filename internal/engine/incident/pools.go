@@ -4,7 +4,6 @@
 package incident
 
 import (
-	"hash/fnv"
 	"iter"
 	"strings"
 
@@ -12,19 +11,18 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// inPool is the bit of the hashes of pools. LockIDs without a class are also call sites, whose numbers are far smaller, and Carriers.
-const inPool = 1 << 31
+// maxPools bounds the pools of a session. Objects of further ones stay apart.
+const maxPools = 1 << 16
 
-// poolOf returns the ID of a pool that a library's class implements.
-func poolOf(entry string) jvmthread.LockID {
+// poolOf returns the pool that a library's class implements, given the method through which an application waits for it.
+func (f *Finder) poolOf(entry string) (_ Awaited, ok bool) {
 	class := entry[:max(strings.LastIndexByte(entry, '.'), 0)]
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(class))
-	return jvmthread.LockID{Hash: (h.Sum32() | inPool) &^ 1} // odd: the carriers
-}
-
-func isPool(id jvmthread.LockID) bool {
-	return id.Class == jvmthread.NoClass && id.Hash&inPool != 0 && id != jvmthread.Carriers
+	n, ok := f.classes[class]
+	if !ok && len(f.classes) < maxPools {
+		n, ok = uint32(len(f.classes)), true
+		f.classes[strings.Clone(class)] = n
+	}
+	return Awaited{Kind: AwaitedPool, Number: n}, ok
 }
 
 // several stands for more than one thread that waits on an object.
@@ -59,16 +57,18 @@ func (f *Finder) pools(w *window.Window) {
 		if all.Wait(int(wt.at)) != jvmthread.WaitPool {
 			continue
 		}
-		id := e.locks[wt.lock]
-		if pool, ok := f.pooled[id]; ok {
+		of := e.awaited[wt.lock]
+		if pool, ok := f.pooled[of]; ok {
 			wt.lock = e.lock(pool)
 			continue
 		}
-		if id.Class == jvmthread.NoClass || e.waiter[wt.lock] == several || f.Waits.Queue(id.Class) {
+		if of.Lock.Class == jvmthread.NoClass || e.waiter[wt.lock] == several || f.Waits.Queue(of.Lock.Class) {
 			continue
 		}
 		if entry := f.Waits.Site(all.Stack(int(wt.at))).Entry; entry != "" {
-			wt.lock = e.lock(poolOf(entry))
+			if pool, ok := f.poolOf(entry); ok {
+				wt.lock = e.lock(pool)
+			}
 		}
 	}
 }
@@ -78,7 +78,7 @@ func (f *Finder) alone(w *window.Window) {
 	e := &f.episodes
 	for i := range e.list {
 		ep := &e.list[i]
-		if ep.first != ep.last || !isPool(e.locks[ep.lock]) {
+		if ep.first != ep.last || e.awaited[ep.lock].Kind != AwaitedPool {
 			continue
 		}
 		id := e.object(w, e.order[ep.first])
@@ -89,17 +89,17 @@ func (f *Finder) alone(w *window.Window) {
 }
 
 // object returns what a thread waited on.
-func (e *episodes) object(w *window.Window, at int32) jvmthread.LockID {
+func (e *episodes) object(w *window.Window, at int32) Awaited {
 	wt := &e.waits[at]
 	iv := w.Lanes[wt.lane].Intervals.At(int(wt.at))
-	return lockOf(iv.Wait, iv.Lock, iv.Stack)
+	return awaitedBy(iv.Wait, iv.Lock, iv.Stack)
 }
 
 // objects iterates over what threads waited on in an episode: its lock, or those of a pool.
-func (e *episodes) objects(w *window.Window, ep *episode) iter.Seq[jvmthread.LockID] {
-	return func(yield func(jvmthread.LockID) bool) {
-		if !isPool(e.locks[ep.lock]) {
-			yield(e.locks[ep.lock])
+func (e *episodes) objects(w *window.Window, ep *episode) iter.Seq[Awaited] {
+	return func(yield func(Awaited) bool) {
+		if e.awaited[ep.lock].Kind != AwaitedPool {
+			yield(e.awaited[ep.lock])
 			return
 		}
 		for _, at := range e.order[ep.first : ep.last+1] {
@@ -115,8 +115,8 @@ func (f *Finder) stay() {
 	clear(f.pooled)
 	for _, inc := range f.open {
 		for i := range inc.open {
-			if wt := &inc.open[i]; isPool(wt.key) {
-				f.pooled[lockOf(wt.Interval.Wait, wt.Interval.Lock, wt.Interval.Stack)] = wt.key
+			if wt := &inc.open[i]; wt.key.Kind == AwaitedPool {
+				f.pooled[awaitedBy(wt.Interval.Wait, wt.Interval.Lock, wt.Interval.Stack)] = wt.key
 			}
 		}
 	}
@@ -125,16 +125,16 @@ func (f *Finder) stay() {
 // heldDuring iterates over the holds of an episode's lock, cut to the episode, or of the objects of a pool, each cut to the waits for it.
 func (e *episodes) heldDuring(w *window.Window, ep *episode) iter.Seq2[int32, jvmthread.Hold] {
 	return func(yield func(int32, jvmthread.Hold) bool) {
-		each := func(at int32, lock jvmthread.LockID, start, end jvmthread.Time) bool {
-			for _, h := range w.HoldsOf(lock, start, end) {
+		each := func(at int32, of Awaited, start, end jvmthread.Time) bool {
+			for _, h := range of.holds(w, start, end) {
 				if !yield(at, h) {
 					return false
 				}
 			}
 			return true
 		}
-		if !isPool(e.locks[ep.lock]) {
-			each(-1, e.locks[ep.lock], ep.start, ep.end)
+		if e.awaited[ep.lock].Kind != AwaitedPool {
+			each(-1, e.awaited[ep.lock], ep.start, ep.end)
 			return
 		}
 		for _, at := range e.order[ep.first : ep.last+1] {
@@ -146,7 +146,7 @@ func (e *episodes) heldDuring(w *window.Window, ep *episode) iter.Seq2[int32, jv
 }
 
 // become makes what was counted for an object count for its pool.
-func (inc *Incident) become(object, pool jvmthread.LockID) {
+func (inc *Incident) become(object, pool Awaited) {
 	old := inc.locks[object]
 	if old == nil {
 		return
@@ -159,20 +159,20 @@ func (inc *Incident) become(object, pool jvmthread.LockID) {
 		inc.key = pool
 	}
 	for at, sum := range inc.waited {
-		if at.lock == object {
+		if at.of == object {
 			delete(inc.waited, at)
 			inc.addWaited(threadAt{at.thread, pool}, sum)
 		}
 	}
 	for at, h := range inc.holders {
-		if at.lock == object {
+		if at.of == object {
 			delete(inc.holders, at)
 			inc.holder(threadAt{at.thread, pool}).add(h.Blocked, h.Held)
 		}
 	}
 	for i := range inc.holds {
-		if inc.holds[i].Lock == object {
-			inc.holds[i].Lock = pool
+		if inc.holds[i].Of == object {
+			inc.holds[i].Of = pool
 		}
 	}
 	for i := range inc.Waits {
@@ -181,9 +181,9 @@ func (inc *Incident) become(object, pool jvmthread.LockID) {
 		}
 	}
 	for a, sum := range inc.activities {
-		if a.lock == object {
+		if a.of == object {
 			delete(inc.activities, a)
-			a.lock = pool
+			a.of = pool
 			inc.activities.add(a, sum.blocked, sum.most, &sum.hold)
 		}
 	}

@@ -62,7 +62,7 @@ func checkThreads(t *testing.T, inc *incident.Incident) {
 	for _, l := range inc.Locks {
 		threads := make(map[jvmthread.ThreadID]bool)
 		for i := range inc.Waits {
-			if iv := inc.Waits[i].Interval; iv.Lock == l.ID || iv.Lock.IsZero() && l.ID == (jvmthread.LockID{Hash: uint32(iv.Stack)}) {
+			if iv := inc.Waits[i].Interval; l.ID.Is(iv.Lock) || iv.Lock.IsZero() && l.ID == (incident.Awaited{Kind: incident.AwaitedSite, Number: uint32(iv.Stack)}) {
 				threads[iv.Thread] = true
 			}
 		}

@@ -24,7 +24,7 @@ type Scratch struct {
 
 // NewScratch returns memory that grows on use.
 func NewScratch() *Scratch {
-	return &Scratch{episodes: episodes{index: make(map[jvmthread.LockID]int32), parts: make(map[int32]jvmthread.Time), waiter: make(map[int32]int32)}}
+	return &Scratch{episodes: episodes{index: make(map[Awaited]int32), parts: make(map[int32]jvmthread.Time), waiter: make(map[int32]int32)}}
 }
 
 // smallScratch is the number of waits for which memory is never excessive.
@@ -68,8 +68,8 @@ func (f *Finder) Held() (n int) {
 
 // Held estimates the bytes of the memory.
 func (s *Scratch) Held() int {
-	const perIndex = 40 // an entry of a map of locks
+	const perIndex = 60 // an Awaited, and its entry in a map
 	e := &s.episodes
-	return int(unsafe.Sizeof(wait{}))*cap(e.waits) + 4*(cap(e.lanes)+cap(e.order)) + perIndex*cap(e.locks) +
+	return int(unsafe.Sizeof(wait{}))*cap(e.waits) + 4*(cap(e.lanes)+cap(e.order)) + perIndex*cap(e.awaited) +
 		int(unsafe.Sizeof(episode{}))*cap(e.list) + int(unsafe.Sizeof(group{}))*cap(s.groups)
 }

@@ -32,7 +32,7 @@ func (t *Thread) longMounted(at jvmthread.Time) bool {
 }
 
 func (t *Thread) mounted(at jvmthread.Time, marks jvmthread.HoldMarks) jvmthread.Hold {
-	return jvmthread.Hold{Start: t.on.since, End: at, Lock: jvmthread.Carriers, Thread: t.open.Thread, Marks: marks}
+	return jvmthread.Hold{Start: t.on.since, End: at, Thread: t.open.Thread, Marks: marks}
 }
 
 // TakeMounts appends the long mounts that ended since its last call, in the order of their ends, and then those that last at the given time,

@@ -83,16 +83,17 @@ func (all *Activities) Longest() jvmthread.Interval { return all.iv }
 // for the same lock is not its holder. If no hold is known, the owner that the JVM named, or the thread that handed the lock over, is the
 // only holder, with no time. What they did is found for the given number of them.
 func (w *Window) Holders(iv *jvmthread.Interval, out []Holder, doing int) []Holder {
-	lock := iv.Lock
+	start, end := w.Clip(*iv)
+	var holds []jvmthread.Hold
 	switch {
 	case iv.Wait == jvmthread.WaitCarrier:
-		lock = jvmthread.Carriers
-	case !HasHolders(iv.Wait):
+		holds = w.MountsDuring(start, end)
+	case HasHolders(iv.Wait):
+		holds = w.HoldsOf(iv.Lock, start, end)
+	default:
 		return out
 	}
-	start, end := w.Clip(*iv)
 	first := len(out)
-	holds := w.HoldsOf(lock, start, end)
 	out = AppendHolders(out, iv.Thread, start, end, holds)
 	if len(out) > first {
 		FindDoing(out[first:min(first+doing, len(out))], w, start, end, holds, &w.did)
@@ -221,9 +222,6 @@ func AppendSupposedHolder(
 // HoldsOf returns the holds of a lock that end after start, in the order of their ends, without those of which it is clear that they begin after
 // end: of a busy semaphore there may be very many.
 func (w *Window) HoldsOf(id jvmthread.LockID, start, end jvmthread.Time) []jvmthread.Hold {
-	if id == jvmthread.Carriers {
-		return w.mountsDuring(start, end)
-	}
 	first := w.holdsBefore(id, start)
 	if first < len(w.Holds) && w.Holds[first].Lock == id && w.Holds[first].Marks&jvmthread.HoldShared != 0 {
 		return w.Holds[first:w.holdsBefore(id, end+w.longestShare)]

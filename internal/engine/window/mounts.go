@@ -26,8 +26,8 @@ func (b *Builder) addMounts(tl *timeline.Timeline, at jvmthread.Time) {
 	}
 }
 
-// mountsDuring returns the long mounts that end after start, without those of which it is clear that they begin after end.
-func (w *Window) mountsDuring(start, end jvmthread.Time) []jvmthread.Hold {
+// MountsDuring returns the long mounts that end after start, without those of which it is clear that they begin after end.
+func (w *Window) MountsDuring(start, end jvmthread.Time) []jvmthread.Hold {
 	first := sort.Search(len(w.Mounts), func(i int) bool { return w.Mounts[i].End > start })
 	last := first + sort.Search(len(w.Mounts)-first, func(i int) bool { return w.Mounts[first+i].End >= end+w.longestMount })
 	return w.Mounts[first:last]
