@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package weft_test
+package house_test
 
 import (
 	"go/parser"

@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package weft_test checks project rules that no linter covers.
-package weft_test
+// Package house_test checks project rules that no linter covers.
+package house_test
 
 import (
 	"go/parser"
@@ -74,6 +74,14 @@ func files(t *testing.T) []file {
 	}))
 	require.NotEmpty(t, all)
 	return all
+}
+
+// TestMain runs the tests in the root folder of the repository: all paths are relative to it.
+func TestMain(m *testing.M) {
+	if err := os.Chdir("../.."); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
 }
 
 func TestFilesAreShort(t *testing.T) {
