@@ -1,6 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build live
+
 package jfr
 
 import (
@@ -165,11 +167,3 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
 	b.ReportMetric(theirs.Seconds()/(b.Elapsed().Seconds()/float64(b.N)), "times/jfr")
 }
-
-// nothing is a sink that discards everything.
-type nothing struct{}
-
-func (nothing) Session(*recording.Session) error { return nil }
-func (nothing) Batch(*recording.Batch) error     { return nil }
-func (nothing) Problem(recording.Problem) error  { return nil }
-func (nothing) End(recording.End) error          { return nil }

@@ -1,11 +1,12 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build live
+
 package stream
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -144,25 +145,4 @@ func definitionAttacks() []attack {
 		sends("count of lines that lies", "65,535 lines of a method in 16 bytes",
 			framed(16, wire.FrameMethod, []byte("\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff"))),
 	}
-}
-
-// randomFrames returns frames of all kinds with random contents; most of them are broken somewhere.
-func randomFrames(seed uint64) []byte {
-	random := rand.New(rand.NewPCG(seed, 1))
-	var b []byte
-	for range 1 + random.IntN(20) {
-		payload := make([]byte, random.IntN(300))
-		for i := range payload {
-			if random.IntN(3) == 0 {
-				payload[i] = byte(random.Uint32())
-			}
-		}
-		length, kind := len(payload), random.IntN(12)
-		if random.IntN(20) == 0 {
-			length = int(random.Uint32() >> random.IntN(32))
-		}
-		b = append(b, byte(length), byte(length>>8), byte(length>>16), byte(length>>24), byte(kind), 0, 0, 0)
-		b = append(b, payload...)
-	}
-	return b
 }

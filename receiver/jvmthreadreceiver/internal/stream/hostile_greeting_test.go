@@ -1,6 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build live
+
 package stream
 
 import (
@@ -11,23 +13,13 @@ import (
 	"math/rand/v2"
 	"net"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/internal/wire"
 )
-
-// stream returns the bytes of a text.
-func stream(tb testing.TB, text string) []byte {
-	tb.Helper()
-	b, err := wiretext.AppendStream(nil, text)
-	require.NoError(tb, err)
-	return b
-}
 
 // framed returns a frame in text form, with a length and a payload that need not agree.
 func framed(length uint32, kind wire.FrameKind, payload []byte) string {

@@ -6,6 +6,7 @@ package stream
 import (
 	"bytes"
 	"context"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -130,3 +131,32 @@ func (*memory) LocalAddr() net.Addr                { return &net.UnixAddr{Name: 
 func (*memory) RemoteAddr() net.Addr               { return &net.UnixAddr{Net: "unix"} }
 func (*memory) SetReadDeadline(_ time.Time) error  { return nil }
 func (*memory) SetWriteDeadline(_ time.Time) error { return nil }
+
+// stream returns the bytes of a text.
+func stream(tb testing.TB, text string) []byte {
+	tb.Helper()
+	b, err := wiretext.AppendStream(nil, text)
+	require.NoError(tb, err)
+	return b
+}
+
+// randomFrames returns frames of all kinds with random contents; most of them are broken somewhere.
+func randomFrames(seed uint64) []byte {
+	random := rand.New(rand.NewPCG(seed, 1))
+	var b []byte
+	for range 1 + random.IntN(20) {
+		payload := make([]byte, random.IntN(300))
+		for i := range payload {
+			if random.IntN(3) == 0 {
+				payload[i] = byte(random.Uint32())
+			}
+		}
+		length, kind := len(payload), random.IntN(12)
+		if random.IntN(20) == 0 {
+			length = int(random.Uint32() >> random.IntN(32))
+		}
+		b = append(b, byte(length), byte(length>>8), byte(length>>16), byte(length>>24), byte(kind), 0, 0, 0)
+		b = append(b, payload...)
+	}
+	return b
+}
