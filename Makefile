@@ -14,6 +14,7 @@ LINT := build/golangci-lint
 VALE := build/vale
 FUZZTIME ?= 200000x
 STRESS ?= 10m
+KILLS ?= 100
 BENCHCOUNT ?= 5
 GO_LDFLAGS ?= -s -w
 VERSION := $(shell sed -n 's/^  version: //p' builder-config.yaml)
@@ -70,31 +71,95 @@ cast: build/standalone/weft ## record weft top at the sample program into docs/i
 	$(JAVA_HOME)/bin/javac --release 11 -d build/demo/classes e2e/jvm/com/acme/orders/*.java
 	$(GO) run ./e2e/cast -java $(JAVA_HOME)/bin/java
 
-# The end-to-end tests and those of the agent compare what real JVMs do with what is reported, and wait a lot. They run next to each other, after
-# what needs the CPU. The output of each part is printed when it ends.
+# The tiers of tests; CONTRIBUTING.md says when each one runs and what it contains. No test of the gate has a tolerance, sleeps or is random.
+# Two parts run at once. Each needs what is named for it, so that nothing is compiled twice at the same time.
+GATE := build agenttest lint-go lint-rules lint-prose lint-c lint-page unittest fuzz-briefly counttest smoketest
+PARTS := scripts/parts.sh build/gate
+
 .PHONY: test
-test: ## run everything that CI checks, from generated files to real JVMs
+test: ## the gate, at most ten minutes: everything that a change must pass before it lands
+	@$(PARTS) begin
+	@$(PARTS) run downloads $(MAKE) --no-print-directory downloads || $(PARTS) report downloads
+	@$(PARTS) run generated scripts/generated.sh $(MAKE) --no-print-directory generate || true
+	@$(MAKE) --no-print-directory -k -j2 $(GATE:%=build/gate/%) || true
+	@$(PARTS) report downloads generated $(GATE)
+
+build/gate/%: always
+	@$(PARTS) run $* $(MAKE) --no-print-directory $*
+
+build/gate/unittest build/gate/smoketest build/gate/lint-go: build/gate/build
+build/gate/fuzz-briefly: build/gate/unittest
+build/gate/counttest: build/gate/agenttest
+
+# What the gate needs of the network, each thing once.
+.PHONY: downloads
+downloads: web/node_modules/.installed
+	@scripts/need.sh cc javac clang-format clang-tidy
 	scripts/retry.sh $(GO) list -deps -test ./... >/dev/null
-	scripts/retry.sh $(GO) list -modfile=tools/go.mod -deps tool >/dev/null
+	scripts/retry.sh $(GO) list -C tools/house -deps -test ./... >/dev/null
+	for tools in tools tools/lint tools/vale; do scripts/retry.sh $(GO) list -modfile=$$tools/go.mod -deps tool >/dev/null || exit 1; done
+
+.PHONY: test-all
+test-all: ## every night and before a release: the gate, -race, all JDKs, end to end, packages, Kubernetes, aarch64 (two hours)
+	$(MAKE) --no-print-directory test
 	scripts/retry.sh $(GO) list -C tools/release -deps -test ./... >/dev/null
 	scripts/retry.sh $(GO) list -C tools/k8s -deps -test ./... >/dev/null
-	scripts/generated.sh $(MAKE) --no-print-directory generate
-	$(MAKE) --no-print-directory --output-sync=target -j2 $(E2E_NEEDS) build-full lint unittest fuzz-briefly agenttest releasetest k8stest
-	$(MAKE) --no-print-directory --output-sync=target -j2 e2etest jvmtest
+	@scripts/parts.sh build/all begin
+	@$(MAKE) --no-print-directory -k -j2 $(ALL:%=build/all/%) || true
+	@scripts/parts.sh build/all report $(ALL)
+
+# Real JVMs wait a lot, so their tests run next to each other, after what needs the CPU.
+ALL := e2e-needs build-full lint-tools vulnerabilities racetest fuzz releasetest k8stest e2etest jvmtest
+
+build/all/%: always
+	@scripts/parts.sh build/all run $* $(MAKE) --no-print-directory $*
+
+build/all/racetest build/all/releasetest build/all/k8stest: build/all/build-full build/all/e2e-needs
+build/all/lint-tools: build/all/releasetest build/all/k8stest
+build/all/e2etest build/all/jvmtest: $(filter-out build/all/e2etest build/all/jvmtest,$(ALL:%=build/all/%))
+
+.PHONY: e2e-needs
+e2e-needs: $(E2E_NEEDS)
+
+.PHONY: test-weekly
+test-weekly: ## every week: hours of stress, load and kills, and the benchmarks
+	@scripts/parts.sh build/weekly begin
+	@$(MAKE) --no-print-directory -k $(WEEKLY:%=build/weekly/%) || true # one after the other: they measure
+	@scripts/parts.sh build/weekly report $(WEEKLY)
+
+WEEKLY := stress kills soak bench bench-parts
+
+build/weekly/%: always
+	@scripts/parts.sh build/weekly run $* $(MAKE) --no-print-directory $*
 
 .PHONY: unittest
-unittest: e2e/accessibility/node_modules/.installed
-	$(GO) test -race -timeout 4h $(PACKAGES)
-	$(GO) test -run DoNotAllocate ./internal/wire
+unittest:
+	$(GO) test -timeout 1h $(PACKAGES)
+
+# With the tests that need a JVM, a browser or real clients.
+.PHONY: racetest
+racetest: e2e/accessibility/node_modules/.installed
+	$(GO) test -race -tags live -timeout 4h $(PACKAGES)
 
 .PHONY: fuzz-briefly
 fuzz-briefly:
-	scripts/fuzz.sh 10000x
+	rm -rf build/fuzz/corpus
+	scripts/fuzz.sh 1000x build/fuzz/corpus
 
 .PHONY: agenttest
 agenttest:
 	@scripts/need.sh cc javac
 	$(MAKE) -C agent test
+
+# Counts of events in real JVMs.
+.PHONY: counttest
+counttest: build/libweft.so
+	$(MAKE) -C agent counttest
+
+# A program under the agent, its spans, the page and weft record, on each JDK.
+.PHONY: smoketest
+smoketest: build
+	$(GO) test -count=1 -timeout 30m ./e2e -run TestSmoke
 
 .PHONY: jvmtest
 jvmtest: build build/weft-otel.jar dist
@@ -129,20 +194,43 @@ unittest-briefly:
 	$(GO) test $(PACKAGES)
 
 .PHONY: lint
-lint: $(LINT) $(VALE) web/node_modules/.installed ## lint Go, C, the page and all prose
-	@scripts/need.sh clang-format clang-tidy
+lint: lint-go lint-rules lint-prose lint-c lint-page lint-tools ## lint Go, C, the page and all prose
+
+# The lock of golangci-lint is that of the machine; another run must not fail this one.
+LINT_RUN := run --allow-parallel-runners
+
+.PHONY: lint-go
+lint-go: $(LINT)
 	$(GO) mod tidy -diff
 	$(LINT) config verify
-	$(LINT) run ./...
-	$(GO) -C tools/release mod tidy -diff
-	cd tools/release && ../../$(LINT) run --config=../../.golangci.yml ./...
-	cd tools/k8s && ../../$(LINT) run ./...
-	cd tools/house && ../../$(LINT) run --config=../../.golangci.yml ./...
+	$(LINT) $(LINT_RUN) ./...
+
+# The rules of the project that no linter covers.
+.PHONY: lint-rules
+lint-rules: $(LINT)
+	$(GO) -C tools/house mod tidy -diff
+	cd tools/house && ../../$(LINT) $(LINT_RUN) --config=../../.golangci.yml ./...
 	$(GO) test -C tools/house -count=1 ./...
+
+.PHONY: lint-prose
+lint-prose: $(VALE)
 	$(VALE) --output=line $$(scripts/prose.sh)
+
+.PHONY: lint-c
+lint-c:
+	@scripts/need.sh clang-format clang-tidy
 	$(MAKE) -C agent lint
+
+.PHONY: lint-page
+lint-page: web/node_modules/.installed
 	cd web && npm --silent run check
-	scripts/vulnerabilities.sh
+
+# The modules of packages and of Kubernetes, with many dependencies.
+.PHONY: lint-tools
+lint-tools: $(LINT)
+	$(GO) -C tools/release mod tidy -diff
+	cd tools/release && ../../$(LINT) $(LINT_RUN) --config=../../.golangci.yml ./...
+	cd tools/k8s && ../../$(LINT) $(LINT_RUN) ./...
 
 .PHONY: vulnerabilities
 vulnerabilities: ## compare all dependencies with the databases of known vulnerabilities
@@ -233,6 +321,10 @@ releasetest: release-snapshot ## test the pieces of a release: install and run e
 .PHONY: stress
 stress: build ## run threads that wait at random for STRESS (10m), on each JDK and garbage collector
 	$(GO) test -count=1 -timeout 24h ./e2e -run TestStress -stress=$(STRESS) -v
+
+.PHONY: kills
+kills: $(E2E_NEEDS) ## kill agents, collectors and backends KILLS times (100)
+	$(GO) test -count=$(KILLS) -timeout 24h ./e2e -run Kill
 
 # SOAK are flags of e2e/soak: -only overload, -scale 0.1.
 .PHONY: soak
