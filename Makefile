@@ -89,13 +89,13 @@ build/gate/%: always
 
 build/gate/unittest build/gate/smoketest build/gate/lint-go: build/gate/build
 build/gate/fuzz-briefly: build/gate/unittest
-build/gate/counttest: build/gate/agenttest
+build/gate/counttest: build/gate/build build/gate/agenttest
 
 # What the gate needs of the network, each thing once.
 .PHONY: downloads
 downloads: web/node_modules/.installed
 	@scripts/need.sh cc javac clang-format clang-tidy
-	scripts/retry.sh $(GO) list -deps -test ./... >/dev/null
+	scripts/retry.sh $(GO) list -tags live -deps -test ./... >/dev/null
 	scripts/retry.sh $(GO) list -C tools/house -deps -test ./... >/dev/null
 	for tools in tools tools/lint tools/vale; do scripts/retry.sh $(GO) list -modfile=$$tools/go.mod -deps tool >/dev/null || exit 1; done
 
@@ -159,7 +159,7 @@ counttest: build/libweft.so
 # A program under the agent, its spans, the page and weft record, on each JDK.
 .PHONY: smoketest
 smoketest: build
-	$(GO) test -count=1 -timeout 30m ./e2e -run TestSmoke
+	$(GO) test -count=1 -timeout 30m ./e2e -run 'TestSmoke|TestRequiredJDKsAreInstalled'
 
 .PHONY: jvmtest
 jvmtest: build build/weft-otel.jar dist

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/threadtest/await"
 )
 
 func TestParseReport(t *testing.T) {
@@ -143,10 +144,10 @@ func sleeping(t *testing.T) *exec.Cmd {
 	child := exec.CommandContext(t.Context(), "sleep", "1000")
 	require.NoError(t, child.Start())
 	t.Cleanup(func() { _ = child.Process.Kill(); _ = child.Wait() })
-	require.Eventually(t, func() bool { // until it runs sleep
+	await.Until(t, "it runs sleep", func() bool {
 		status, _ := os.ReadFile("/proc/" + strconv.Itoa(child.Process.Pid) + "/status")
 		return strings.Contains(string(status), "Name:\tsleep")
-	}, time.Minute, time.Millisecond)
+	})
 	return child
 }
 

@@ -20,6 +20,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/weft-otel/weft/internal/threadtest/await"
 )
 
 // mapped maps a new file into this process.
@@ -136,10 +138,10 @@ func TestJVMOfAnotherUser(t *testing.T) {
 	java.Args[0] = "/jdk/bin/java"
 	require.NoError(t, java.Start())
 	t.Cleanup(func() { _ = java.Process.Kill(); _ = java.Wait() })
-	require.Eventually(t, func() bool { // until it runs sleep
+	await.Until(t, "it runs sleep", func() bool {
 		line, _ := os.ReadFile("/proc/" + strconv.Itoa(java.Process.Pid) + "/cmdline")
 		return len(parseCommand(line)) == 2
-	}, time.Minute, time.Millisecond)
+	})
 	_, ok := describe(java.Process.Pid)
 	assert.False(t, ok, "root sees that it is not a JVM")
 	seen := make(chan JVM, 1)

@@ -39,6 +39,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/threadtest/await"
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 
@@ -218,10 +219,10 @@ func TestRestart(t *testing.T) {
 func TestShutdownDisconnectsSlowReaders(t *testing.T) {
 	e := startExporter(t, componenttest.NewNopHost(), nil)
 	require.NoError(t, e.consume(t.Context(), carriersOf(t, testSession, 3, 60_000, threadpdata.EndExit)))
-	require.Eventually(t, func() bool {
+	await.Until(t, "the session ends", func() bool {
 		one := e.view.Session(testSession)
 		return one != nil && !one.Snapshot().Live
-	}, time.Minute, time.Millisecond, "the session ends")
+	})
 	conn, err := net.Dial("tcp", e.address.String())
 	require.NoError(t, err)
 	_, err = fmt.Fprintf(conn, "GET /api/sessions/%s/download?format=otlp HTTP/1.1\r\nHost: localhost\r\n\r\n", testSession)

@@ -7,10 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/internal/threadtest/await"
 )
 
 func TestOpenRunsBROWSER(t *testing.T) {
@@ -19,7 +20,7 @@ func TestOpenRunsBROWSER(t *testing.T) {
 	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\nprintf %s \"$1\" >"+opened+".new && mv "+opened+".new "+opened+"\n"), 0o700))
 	t.Setenv("BROWSER", script)
 	require.NoError(t, Open(t.Context(), "http://127.0.0.1:1/?a=b&c"))
-	require.Eventually(t, func() bool { _, err := os.Stat(opened); return err == nil }, time.Minute, time.Millisecond)
+	await.Until(t, "the browser is started", func() bool { _, err := os.Stat(opened); return err == nil })
 	url, err := os.ReadFile(opened)
 	require.NoError(t, err)
 	assert.Equal(t, "http://127.0.0.1:1/?a=b&c", string(url))

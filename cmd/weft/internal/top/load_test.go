@@ -26,6 +26,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/threadtest/await"
 	"github.com/weft-otel/weft/internal/threadview/server"
 	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
@@ -224,7 +225,7 @@ func TestRequestsDoNotOverlap(t *testing.T) {
 	require.NotNil(t, first)
 	done := make(chan tea.Msg)
 	go func() { done <- first() }()
-	require.Eventually(t, func() bool { return f.under.Load() == 1 }, 10*time.Second, time.Millisecond)
+	await.Until(t, "it loads", func() bool { return f.under.Load() == 1 })
 	for _, k := range []string{"2", "i", "enter", "+", "3"} {
 		_, cmd := m.Update(keyNamed(k))
 		require.Nil(t, cmd, k)

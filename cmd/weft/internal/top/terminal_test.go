@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-otel/weft/internal/page"
+	"github.com/weft-otel/weft/internal/threadtest/await"
 )
 
 // terminal is a pseudo-terminal, with a program that interprets what is written to it.
@@ -82,8 +83,7 @@ func (term *terminal) written() string {
 
 func (term *terminal) waitFor(text string) {
 	term.t.Helper()
-	require.Eventually(term.t, func() bool { return strings.Contains(term.shown(), text) }, 20*time.Second, 5*time.Millisecond,
-		"%q is not on the screen", text)
+	await.Until(term.t, text+" is on the screen", func() bool { return strings.Contains(term.shown(), text) })
 }
 
 func (term *terminal) keys(keys string) {
@@ -104,11 +104,11 @@ func (term *terminal) start(ctx context.Context, f *served) <-chan error {
 // restored checks that the terminal is as it was.
 func (term *terminal) restored() {
 	term.t.Helper()
-	require.Eventually(term.t, func() bool {
+	await.Until(term.t, "the terminal is restored", func() bool {
 		term.mu.Lock()
 		defer term.mu.Unlock()
 		return !term.screen.IsAltScreen() && !term.hidden
-	}, 20*time.Second, 5*time.Millisecond, "the terminal is not restored")
+	})
 }
 
 func TestTheScreenInATerminal(t *testing.T) {

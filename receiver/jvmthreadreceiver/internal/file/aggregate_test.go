@@ -62,7 +62,7 @@ func TestRecordedAggregates(t *testing.T) {
 	r.stop()
 
 	r, log := filesOf(t, componenttest.NewTelemetry(), next, withExtension{id: id, extension: store}, change)
-	await(t, log, "Recorded session ended")
+	logged(t, log, "Recorded session ended")
 	r.stop()
 	assert.Empty(t, next.Got, "the end is not repeated")
 }

@@ -24,7 +24,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/weft-otel/weft/internal/recording"
-	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
+	"github.com/weft-otel/weft/internal/threadtest/await"
 )
 
 // A program that writes a new recording next to the old one and renames it never leaves the path empty.
@@ -34,10 +34,10 @@ func TestFileIsReplaced(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, first, 0o600))
 	sink := new(consumertest.TracesSink)
 	r, _ := filesOf(t, nil, sink, componenttest.NewNopHost(), func(f *Config) { f.Include, f.Follow = []string{path}, true })
-	require.Eventually(t, func() bool { return len(carried(t, sink.AllTraces())) == len(all) }, outlettest.Patience, time.Millisecond)
+	await.Until(t, "all events are delivered", func() bool { return len(carried(t, sink.AllTraces())) == len(all) })
 	require.NoError(t, os.WriteFile(path+".new", bytes.Replace(first, []byte{0xa1, 0xb2}, []byte{0xa2, 0xb2}, 1), 0o600))
 	require.NoError(t, os.Rename(path+".new", path))
-	require.Eventually(t, func() bool { return len(carried(t, sink.AllTraces())) == 2*len(all) }, outlettest.Patience, time.Millisecond)
+	await.Until(t, "all events are delivered", func() bool { return len(carried(t, sink.AllTraces())) == 2*len(all) })
 	r.stop()
 	assert.Equal(t, append(slices.Clone(all), all...), carried(t, sink.AllTraces()))
 }
@@ -137,7 +137,7 @@ func TestFilesThatDoNotGrowFreeTheirSlots(t *testing.T) {
 	r, _ := filesOf(t, nil, sink, componenttest.NewNopHost(), func(f *Config) {
 		f.Include, f.Follow, f.MaxFiles = []string{filepath.Join(dir, "*.weft")}, true, 1
 	})
-	require.Eventually(t, func() bool { return len(carried(t, sink.AllTraces())) == files*len(all) }, outlettest.Patience, time.Millisecond)
+	await.Until(t, "all events are delivered", func() bool { return len(carried(t, sink.AllTraces())) == files*len(all) })
 	r.stop()
 }
 

@@ -39,7 +39,7 @@ func TestUnreadableEventsCountOnce(t *testing.T) {
 			sink := new(consumertest.TracesSink)
 			tel := componenttest.NewTelemetry()
 			r, log := filesOf(t, tel, sink, componenttest.NewNopHost(), func(f *Config) { f.Include = []string{path} })
-			await(t, log, "Finished all recordings")
+			logged(t, log, "Finished all recordings")
 			r.stop()
 			assert.Equal(t, []string{"main threadStart", "main sleepStart", "main sleepEnd", "lost"}, carried(t, sink.AllTraces()))
 			lost, err := tel.GetMetric("otelcol_receiver_jvm_thread_events_lost")
@@ -82,7 +82,7 @@ func TestCompressedFilesAreReadUpToTheLimitOrDamage(t *testing.T) {
 			r, log := filesOf(t, nil, sink, componenttest.NewNopHost(), func(f *Config) {
 				f.Include, f.MaxUnpackedSize = []string{path}, minUnpackedSize
 			})
-			await(t, log, "Finished all recordings")
+			logged(t, log, "Finished all recordings")
 			r.stop()
 			assert.Contains(t, carried(t, sink.AllTraces()), "main threadStart")
 			var problems []string

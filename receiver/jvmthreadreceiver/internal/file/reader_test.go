@@ -35,6 +35,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/threadtest/await"
 	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/metadatatest"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
@@ -133,9 +134,9 @@ func carried(t testing.TB, all []ptrace.Traces) (lines []string) {
 
 var all = []string{"main threadStart", "main notify", "main sleepStart", "main sleepEnd", "exit"}
 
-func await(t testing.TB, log *observer.ObservedLogs, message string) {
+func logged(t testing.TB, log *observer.ObservedLogs, message string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return log.FilterMessage(message).Len() > 0 }, outlettest.Patience, time.Millisecond, "%v", log.All())
+	await.Until(t, "log: "+message, func() bool { return log.FilterMessage(message).Len() > 0 })
 }
 
 func TestFilesOfAllKindsAreRead(t *testing.T) {
@@ -155,7 +156,7 @@ func TestFilesOfAllKindsAreRead(t *testing.T) {
 		f.Include = []string{filepath.Join(dir, "**/*")}
 		f.MaxFiles = 1
 	})
-	await(t, log, "Finished all recordings")
+	logged(t, log, "Finished all recordings")
 	bad := log.FilterMessage("Cannot read a recording").FilterFieldKey("remedy").All()
 	require.Len(t, bad, 1)
 	assert.Equal(t, filepath.Join(dir, "bad"), bad[0].ContextMap()["file"])
@@ -182,7 +183,7 @@ func TestPositionInAShortFileIsSaved(t *testing.T) {
 	}
 	for i, more := range []string{strings.Repeat("1.6,ThreadEnded,0000000A\n1.7,ThreadStarted,0000000A,worker\n", 20), "1.8,ThreadEnded,0000000A\n", ""} {
 		r, log := filesOf(t, nil, sink, host, follow)
-		await(t, log, "Recorded session started")
+		logged(t, log, "Recorded session started")
 		begun += more
 		file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 		require.NoError(t, err)
@@ -190,7 +191,7 @@ func TestPositionInAShortFileIsSaved(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, file.Close())
 		events := strings.Count(begun, "\n")
-		require.Eventually(t, func() bool { return len(carried(t, sink.AllTraces())) >= events }, outlettest.Patience, time.Millisecond)
+		await.Until(t, "all events are delivered", func() bool { return len(carried(t, sink.AllTraces())) >= events })
 		r.stop()
 		assert.Len(t, carried(t, sink.AllTraces()), events, "after start %d", i+1)
 	}
@@ -215,17 +216,17 @@ func TestPositionInAFollowedFileIsSaved(t *testing.T) {
 		f.Include, f.Follow, f.Storage = []string{path}, true, &id
 	}
 	r, log := filesOf(t, nil, sink, host, follow)
-	require.Eventually(t, func() bool { return memory.has(path) }, outlettest.Patience, time.Millisecond)
+	await.Until(t, "the offset is stored", func() bool { return memory.has(path) })
 	r.stop()
 	assert.Equal(t, all[:2], carried(t, sink.AllTraces()))
 	assert.Empty(t, log.FilterMessage("Finished a recording").All())
 
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 	r, log = filesOf(t, nil, sink, host, follow)
-	require.Eventually(t, func() bool { return len(carried(t, sink.AllTraces())) == len(all) }, outlettest.Patience, time.Millisecond)
+	await.Until(t, "all events are delivered", func() bool { return len(carried(t, sink.AllTraces())) == len(all) })
 	assert.Equal(t, all, carried(t, sink.AllTraces()), "events before the restart are delivered once")
 	require.NoError(t, os.Remove(path))
-	await(t, log, "Finished a recording")
+	logged(t, log, "Finished a recording")
 	r.stop()
 	assert.Equal(t, []uint64{1, 2, 3}, batches(t, sink.AllTraces()))
 }
@@ -247,7 +248,7 @@ func TestPipeIsRejected(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.weft")
 	require.NoError(t, syscall.Mkfifo(path, 0o600))
 	r, log := filesOf(t, nil, new(consumertest.TracesSink), componenttest.NewNopHost(), func(f *Config) { f.Include = []string{path} })
-	await(t, log, "Finished all recordings")
+	logged(t, log, "Finished all recordings")
 	assert.Contains(t, log.FilterMessage("Cannot read a recording").All()[0].ContextMap()["error"], "it is a pipe or a device")
 	r.stop()
 }
@@ -260,7 +261,7 @@ func TestFinishedFileIsNotReadAgain(t *testing.T) {
 	sink := new(consumertest.TracesSink)
 	for range 2 {
 		r, log := filesOf(t, nil, sink, host, func(f *Config) { f.Include, f.Storage = []string{path}, &id })
-		await(t, log, "Finished all recordings")
+		logged(t, log, "Finished all recordings")
 		r.stop()
 	}
 	assert.Equal(t, all, carried(t, sink.AllTraces()))
@@ -281,7 +282,7 @@ func TestMissingEventsAreCapped(t *testing.T) {
 	sink := new(consumertest.TracesSink)
 	tel := componenttest.NewTelemetry()
 	r, log := filesOf(t, tel, sink, componenttest.NewNopHost(), func(f *Config) { f.Include = []string{path} })
-	await(t, log, "Finished all recordings")
+	logged(t, log, "Finished all recordings")
 	r.stop()
 	assert.Equal(t, all, carried(t, sink.AllTraces()))
 	lost, err := tel.GetMetric("otelcol_receiver_jvm_thread_events_lost")

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -21,6 +20,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
+	"github.com/weft-otel/weft/internal/threadtest/await"
 	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
@@ -59,21 +59,21 @@ func (a *agent) control() string {
 // known waits until the agent can be controlled.
 func known(t *testing.T, registry agentcontrolextension.Registry) (agent agentcontrolextension.Agent) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	await.Until(t, "the agent is registered", func() bool {
 		var err error
 		agent, err = registry.Lookup(orders)
 		return err == nil
-	}, outlettest.Patience, time.Millisecond)
+	})
 	return agent
 }
 
 // unknown waits until the agent can no longer be controlled.
 func unknown(t *testing.T, registry agentcontrolextension.Registry) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	await.Until(t, "the agent is not registered", func() bool {
 		_, err := registry.Lookup(orders)
 		return errors.Is(err, agentcontrolextension.ErrNotConnected)
-	}, outlettest.Patience, time.Millisecond)
+	})
 }
 
 type answer struct {
@@ -178,7 +178,7 @@ func TestAgentOptionsAreSentAtConnect(t *testing.T) {
 	a.greet(hello)
 	assert.Equal(t, "1 depth=8 park=off", a.control())
 	a.send(`status id=1 error="option \"park\": no"`)
-	require.Eventually(t, func() bool { return logs.Len() == 1 }, outlettest.Patience, time.Millisecond)
+	await.Until(t, "the answer is logged", func() bool { return logs.Len() == 1 })
 	assert.Equal(t, `option "park": no`, logs.All()[0].ContextMap()["error"])
 
 	late := dial(t, r)

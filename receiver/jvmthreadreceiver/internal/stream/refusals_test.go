@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/config/configoptional"
 
 	"github.com/weft-otel/weft/internal/entrance"
+	"github.com/weft-otel/weft/internal/threadtest/await"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
 )
 
@@ -20,7 +21,7 @@ import (
 func TestRefusalsReachThePage(t *testing.T) {
 	board := new(entrance.Board)
 	r := startWith(t, Settings{Out: outlettest.New(t, nil, outlettest.NewSink()), Auth: checkToken, Entrance: board}, nil)
-	require.Eventually(t, func() bool { return len(board.Doors()) == 1 }, outlettest.Patience, 1)
+	await.Until(t, "the endpoint is listed", func() bool { return len(board.Doors()) == 1 })
 	assert.Equal(t, []entrance.Door{{Address: "unix://" + r.listener.Addr().String(), Auth: true}}, board.Doors())
 	for _, text := range []string{"preamble version=2", helloWith(`"Authorization"="Bearer wrong"`), "raw 504f5354202f2048"} {
 		a := dial(t, r)
@@ -59,7 +60,7 @@ func TestRefusalsWithoutTLS(t *testing.T) {
 	address := r.listener.Addr().String()
 	_, err := (&tls.Dialer{Config: &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS13}}).DialContext(t.Context(), "tcp", address)
 	require.ErrorContains(t, err, "certificate")
-	require.Eventually(t, func() bool { return len(board.Refusals()) == 2 }, outlettest.Patience, 1)
+	await.Until(t, "both refusals are listed", func() bool { return len(board.Refusals()) == 2 })
 	assert.Equal(t, "tls://"+address, board.Doors()[0].Address)
 	all := board.Refusals()
 	assert.ElementsMatch(t, []string{remedyPlain, remedyHandshake}, []string{all[0].Remedy, all[1].Remedy})
