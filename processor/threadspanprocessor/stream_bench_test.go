@@ -6,6 +6,7 @@ package threadspanprocessor
 import (
 	"context"
 	"math"
+	"runtime"
 	"testing"
 	"time"
 
@@ -73,4 +74,10 @@ func BenchmarkLargeWindow(b *testing.B) {
 		b.ReportMetric(float64(pieces), "pieces")
 		b.ReportMetric(0, "ns/op")
 	}
+}
+
+func heapAfterCollection() int64 {
+	runtime.GC()
+	runtime.GC() // what finalizers and pools have kept
+	return heapBytes()
 }

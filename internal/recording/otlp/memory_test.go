@@ -1,6 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build live
+
 package otlp_test
 
 import (

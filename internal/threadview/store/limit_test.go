@@ -4,7 +4,6 @@
 package store_test
 
 import (
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -63,34 +62,4 @@ func TestReconnectedSessionIsCountedOnce(t *testing.T) {
 	st.Open(sessionID, store.Meta{"service.name": "orders"})
 	assert.Equal(t, before, st.Stats().Bytes)
 	assert.Equal(t, before, s.Snapshot().Bytes)
-}
-
-// Evicted windows are freed: a full store holds little more than its limit.
-func TestEvictedWindowsAreFreed(t *testing.T) {
-	const limit = 8 << 20
-	st, sym := store.New(limit, nil), newSymbols()
-	s := st.Open(sessionID, nil)
-	heap := func() int64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
-	before := heap()
-	const step, intervals = 1000, 5000
-	for n := range jvmthread.Time(500) {
-		lane := &window.Lane{Thread: 1}
-		start := n * step * intervals
-		for i := range jvmthread.Time(intervals) {
-			state := jvmthread.StateRunnable + jvmthread.State(i%2)
-			lane.Intervals.Append(&jvmthread.Interval{
-				Thread: 1, Seq: jvmthread.Seq(n*intervals + i + 1), State: state, Start: start + i*step, End: start + (i+1)*step,
-			})
-		}
-		s.Append(&window.Window{Start: start, End: start + step*intervals, Cut: window.CutTime, Lanes: []*window.Lane{lane}}, sym)
-	}
-	held := heap() - before
-	assert.Greater(t, st.Stats().Evicted, uint64(300))
-	assert.Less(t, held, int64(limit)*5/4)
-	s.Close(window.CutEnd)
 }

@@ -5,9 +5,7 @@ package store_test
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -231,39 +229,4 @@ func TestTextsAreBounded(t *testing.T) {
 	hostile.Events(events, sym)
 	assert.Less(t, st.Stats().Bytes, int64(limit)/4)
 	hostile.Close(window.CutEnd)
-}
-
-// The size that the store states is that of its heap.
-func TestSizeIsThatOfTheHeap(t *testing.T) {
-	for _, threads := range []int{10, 3000} {
-		st, sym := store.New(math.MaxInt64, nil), newSymbols()
-		heap := func() int64 {
-			runtime.GC()
-			runtime.GC() // pools are emptied by the second one
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			return int64(m.HeapAlloc)
-		}
-		before := heap()
-		var all []*store.Session
-		for i := range 5 {
-			s := st.Open(idOf(i+1), store.Meta{"service.name": "test"})
-			for n := range 40 {
-				w := windowOf(n, threads, 6000/threads)
-				var events []jvmthread.Event
-				for _, l := range w.Lanes {
-					for _, iv := range l.Intervals.All() {
-						events = append(events, jvmthread.Event{Time: iv.Start, Thread: iv.Thread, Kind: jvmthread.KindYield})
-					}
-				}
-				s.Events(events, sym)
-				s.Append(w, sym)
-			}
-			s.Snapshot()
-			all = append(all, s)
-		}
-		held := heap() - before
-		assert.InEpsilon(t, held, st.Stats().Bytes, 0.2, "%d threads", threads)
-		runtime.KeepAlive(all)
-	}
 }
