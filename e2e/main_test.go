@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/weft-otel/weft/e2e/kept"
 )
 
 // Set by TestMain, read by all tests.
@@ -61,15 +63,22 @@ func prepareAndRun(m *testing.M) (int, error) {
 	if jdks = findJDKs(); len(jdks) == 0 {
 		return 0, errors.New("no JDK found: install one or set JAVA_HOME")
 	}
+	if flag.Lookup("test.list").Value.String() != "" {
+		return m.Run(), nil
+	}
 	for _, j := range jdks {
 		fmt.Printf("e2e: %v is %s\n", j, j.home)
 	}
-	if classes, err = os.MkdirTemp("", "weft-e2e-"); err != nil {
-		return 0, err
+	if classes = os.Getenv(kept.Classes); classes == "" {
+		if classes, err = os.MkdirTemp("", "weft-e2e-"); err != nil {
+			return 0, err
+		}
+		defer func() { _ = os.RemoveAll(classes) }()
 	}
-	defer func() { _ = os.RemoveAll(classes) }()
-	if err := compile(jdks[0]); err != nil {
-		return 0, err
+	if compiled, _ := filepath.Glob(filepath.Join(classes, "*.class")); len(compiled) == 0 {
+		if err := compile(jdks[0]); err != nil {
+			return 0, err
+		}
 	}
 	return m.Run(), nil
 }

@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/kept"
 )
 
 // patience is the timeout for actions that normally take seconds at most, on a busy machine.
@@ -52,16 +54,18 @@ type process struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	exited chan struct{} // closed when it ended
+	own    []string      // environment that only this program has
 
 	mu     sync.Mutex
 	stdout []string
 	stderr []string
 }
 
-// start runs a program until it or the test ends. If the test fails, the program's state and last output are logged.
+// start runs a program until it or the test ends. If the test fails, the program's state and last output are logged, and what the test leaves is
+// kept.
 func start(t *testing.T, env []string, name string, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(name, args...), exited: make(chan struct{})}
+	p := &process{cmd: exec.Command(name, args...), exited: make(chan struct{}), own: env}
 	p.cmd.Env = append(environment(), env...)
 	var err error
 	p.stdin, err = p.cmd.StdinPipe()
@@ -90,9 +94,29 @@ func start(t *testing.T, env []string, name string, args ...string) *process {
 		<-p.exited
 		if t.Failed() {
 			t.Logf("%s %s\n%s", p.command(), state, lastWords(append(p.outLines(), p.errLines()...)))
+			p.keep(t)
 		}
 	})
 	return p
+}
+
+// keep writes the program's command, environment and output, and copies all temporary files as they are now: later cleanups remove them.
+func (p *process) keep(t *testing.T) {
+	t.Helper()
+	to := os.Getenv(kept.Variable)
+	if to == "" {
+		return
+	}
+	name := filepath.Join(to, strings.ReplaceAll(t.Name(), "/", "."), fmt.Sprintf("%d-%s", p.cmd.Process.Pid, filepath.Base(p.cmd.Path)))
+	require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	for suffix, lines := range map[string][]string{
+		"command": append(slices.Clone(p.cmd.Args), p.own...), "stdout": p.outLines(), "stderr": p.errLines(),
+	} {
+		require.NoError(t, os.WriteFile(name+"."+suffix, []byte(strings.Join(lines, "\n")+"\n"), 0o644))
+	}
+	omitted, err := kept.Copy(filepath.Join(to, "files"), os.TempDir(), kept.Limit)
+	require.NoError(t, err)
+	t.Logf("the files of the test are in %s; %d were too large or could not be read", to, omitted)
 }
 
 // threads requests a thread dump of a JVM and returns the top of the stacks of its non-daemon threads.
