@@ -305,10 +305,11 @@ fuzz: ## run each fuzz target with FUZZTIME inputs (200000x)
 e2e: $(E2E_NEEDS) ## test real JVMs with the agent, the built collector and a real Jaeger
 	$(MAKE) --no-print-directory e2etest
 
+# LIVE are flags of e2e/live: -run TestKafka, -count 10.
 .PHONY: e2etest
 e2etest:
 	@scripts/need.sh javac mvn promtool amtool prometheus-alertmanager
-	@scripts/e2e.sh $(GO) test -count=1 -timeout 4h ./e2e/...
+	$(GO) run ./e2e/live $(LIVE)
 
 .PHONY: release-snapshot
 release-snapshot: release-snapshot-pieces ## build everything that a release consists of, into build/release/
@@ -320,7 +321,7 @@ releasetest: release-snapshot ## test the pieces of a release: install and run e
 
 .PHONY: stress
 stress: build ## run threads that wait at random for STRESS (10m), on each JDK and garbage collector
-	$(GO) test -count=1 -timeout 24h ./e2e -run TestStress -stress=$(STRESS) -v
+	$(GO) run ./e2e/live -run TestStress -limit 24h -- -stress=$(STRESS)
 
 .PHONY: kills
 kills: $(E2E_NEEDS) ## kill agents, collectors and backends KILLS times (100)
