@@ -6,6 +6,7 @@ package e2e
 import (
 	"cmp"
 	"flag"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,76 +21,65 @@ import (
 
 var stressFor = flag.Duration("stress", 3*time.Second, "how long TestStress runs on each JDK and garbage collector")
 
-// TestStress has threads wait in every way at random, with a small heap, on each garbage collector: the program's own checks pass, it runs
-// for the requested time, and the spans are consistent.
+// TestStress has threads wait in every way at random, with a small heap, on each garbage collector, and with options that are off by default: the
+// program's own checks pass, it runs for the requested time, and the spans are consistent and show the option.
 func TestStress(t *testing.T) {
-	onEachJDK(t, func(t *testing.T, j jdk) {
-		for _, gc := range []string{"Serial", "Parallel", "G1", "Z", "Shenandoah"} {
-			t.Run(gc, func(t *testing.T) {
-				flags := []string{"-XX:+Use" + gc + "GC", "-Xmx64m", "-Xcheck:jni"}
+	oldest, newest := jdks[0], jdks[len(jdks)-1]
+	consistent := func(t *testing.T, c *collector) {
+		o := c.finish(t, "stress")
+		require.NotEmpty(t, o.roots("stress"))
+		checkStructure(t, o)
+	}
+	shows := func(is func(*span) bool) func(*testing.T, *collector) {
+		return func(t *testing.T, c *collector) {
+			consistent(t, c)
+			assert.NotEmpty(t, c.spans(t).of("stress", is))
+		}
+	}
+	for _, test := range []struct {
+		gc, options string
+		on          []jdk
+		more        []string // configurations of the collector
+		check       func(*testing.T, *collector)
+	}{
+		{gc: "Serial", on: jdks, check: consistent},
+		{gc: "Parallel", on: jdks, check: consistent},
+		{gc: "G1", on: jdks, check: consistent},
+		{gc: "Z", on: jdks, check: consistent},
+		{gc: "Shenandoah", on: jdks, check: consistent},
+		{gc: "G1", options: "owner-stacks=on", on: []jdk{newest}, check: shows(func(s *span) bool { return s.text("weft.lock.owner.stacktrace") != "" })},
+		{gc: "Parallel", options: "cpu=on", on: []jdk{oldest}, check: shows(func(s *span) bool { return s.number("weft.cpu.time") > 0 })},
+		{gc: "Z", options: "mounts=on", on: []jdk{newest}, check: shows(func(s *span) bool { return s.has("weft.thread.carrier") })},
+		{gc: "Serial", options: "mode=aggregated,interval=100ms", on: []jdk{oldest}, more: rawToo, check: checkReports},
+	} {
+		for _, j := range test.on {
+			t.Run(fmt.Sprint(j, " ", test.gc, " ", test.options), func(t *testing.T) {
 				bin := filepath.Join(j.home, "bin", "java")
+				flags := []string{"-XX:+Use" + test.gc + "GC", "-Xmx64m", "-Xcheck:jni", "-Dvirtual=" + strconv.FormatBool(test.options == "mounts=on")}
 				if start(t, nil, bin, append(flags, "-version")...).wait(t) != 0 {
-					t.Skipf("%v was built without %sGC", j, gc)
+					t.Skipf("%v was built without %sGC", j, test.gc)
 				}
-				o := stress(t, j, *stressFor, "", append(flags, "Stress")...)
-				require.NotEmpty(t, o.roots("stress"))
-				checkStructure(t, o)
+				c := startCollector(t, setup{more: test.more})
+				agent := strings.TrimSuffix("-agentpath:"+built("libweft.so")+"=endpoint="+c.endpoint+",service=stress"+everything+","+test.options, ",")
+				command := slices.Concat([]string{agent, "-cp", classes}, flags, []string{"Stress", strconv.Itoa(int(stressFor.Seconds()))})
+				jvm := start(t, nil, bin, command...)
+				require.True(t, jvm.within(*stressFor+patience), "the program ends")
+				assert.Equal(t, outcome{0, []string{`{"stress":"held"}`}, nil}, jvm.outcome(t))
+				test.check(t, c)
 			})
 		}
-	})
-}
-
-// stress runs Stress with options of the agent and returns the collector's spans. The command is JVM flags and the class.
-func stress(t *testing.T, j jdk, lasts time.Duration, options string, command ...string) *output {
-	t.Helper()
-	c := startCollector(t, setup{})
-	runStress(t, j, c.endpoint, lasts, options, command...)
-	return c.finish(t, "stress")
-}
-
-func runStress(t *testing.T, j jdk, endpoint string, lasts time.Duration, options string, command ...string) {
-	t.Helper()
-	agent := strings.TrimSuffix("-agentpath:"+built("libweft.so")+"=endpoint="+endpoint+",service=stress"+everything+","+options, ",")
-	command = append(command, strconv.Itoa(int(lasts.Seconds())))
-	jvm := start(t, nil, filepath.Join(j.home, "bin", "java"), append([]string{agent, "-cp", classes}, command...)...)
-	select {
-	case <-jvm.exited:
-	case <-time.After(lasts + patience):
-		t.Fatal("the program hangs")
-	}
-	assert.Equal(t, outcome{0, []string{`{"stress":"held"}`}, nil}, jvm.outcome(t))
-}
-
-// TestStressWithOptions repeats it with options that are off by default, each on one garbage collector, and checks their effect.
-func TestStressWithOptions(t *testing.T) {
-	oldest, newest := jdks[0], jdks[len(jdks)-1]
-	for _, test := range []struct {
-		options string
-		j       jdk
-		flags   []string
-		shown   func(*span) bool
-	}{
-		{"owner-stacks=on", newest, []string{"-XX:+UseG1GC"}, func(s *span) bool { return s.text("weft.lock.owner.stacktrace") != "" }},
-		{"cpu=on", oldest, []string{"-XX:+UseParallelGC"}, func(s *span) bool { return s.number("weft.cpu.time") > 0 }},
-		{"mounts=on", newest, []string{"-XX:+UseZGC", "-Dvirtual=true"}, func(s *span) bool { return s.has("weft.thread.carrier") }},
-	} {
-		t.Run(test.options, func(t *testing.T) {
-			o := stress(t, test.j, 2*time.Second, test.options, append(test.flags, "-Xmx64m", "-Xcheck:jni", "Stress")...)
-			checkStructure(t, o)
-			assert.NotEmpty(t, o.of("stress", test.shown))
-		})
 	}
 }
 
-// TestStressAggregated repeats it in aggregated mode: reports follow each other without a gap, and each series is consistent.
-func TestStressAggregated(t *testing.T) {
-	const lasts = 2 * time.Second
-	c := startCollector(t, setup{more: []string{
-		"yaml:exporters::file/raw::path: ${env:WEFT_OUT}/raw.json",
-		"yaml:service::pipelines::traces/raw::receivers: [jvm_thread]",
-		"yaml:service::pipelines::traces/raw::exporters: [file/raw]",
-	}})
-	runStress(t, jdks[0], c.endpoint, lasts, "mode=aggregated,interval=100ms", "-XX:+UseSerialGC", "-Xmx64m", "-Xcheck:jni", "Stress")
+// rawToo has a collector also write what its receiver delivers.
+var rawToo = []string{
+	"yaml:exporters::file/raw::path: ${env:WEFT_OUT}/raw.json",
+	"yaml:service::pipelines::traces/raw::receivers: [jvm_thread]",
+	"yaml:service::pipelines::traces/raw::exporters: [file/raw]",
+}
+
+// checkReports checks those of an agent in aggregated mode: they follow each other without a gap, and each series is consistent.
+func checkReports(t *testing.T, c *collector) {
 	poll(t, "the session ended", func() bool { return strings.Contains(strings.Join(c.errLines(), ""), "Session ended") })
 	c.terminate(t)
 
