@@ -230,3 +230,10 @@ func (a *countingAgent) take(acked uint64) {
 		a.kept = a.kept[1:]
 	}
 }
+
+// unacknowledged returns for how long no batch was acknowledged, as a number of batches.
+func (a *countingAgent) unacknowledged() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.kept)
+}

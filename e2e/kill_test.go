@@ -4,114 +4,139 @@
 package e2e
 
 import (
-	"fmt"
+	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/weft-otel/weft/internal/threadtest"
+	"go.yaml.in/yaml/v3"
 )
 
-// shipped is a file of config, as an addition to another one.
-func shipped(name string) string { return filepath.Join(root, "config", name) }
+// The tests of this file end each kind of process once, after windows have arrived. The tests of internal/sessions simulate combinations.
 
-// shortWindows makes a window end during most lives of a collector.
-const shortWindows = "WEFT_WINDOW=2s"
-
-// TestKilledCollectorLosesNothing kills the collector again and again, and each time starts the next one at once.
+// TestKilledCollectorLosesNothing also has two sessions end while the collector is down: only its storage knows them.
 func TestKilledCollectorLosesNothing(t *testing.T) {
-	restartAgain(t, syscall.SIGKILL, shipped("durable.yaml"))
+	to := startBackend(t)
+	l := startLives(t, to, directTo(t, to, shipped("durable.yaml")))
+	left := l.startLeavers(t)
+	l.end(t, 0, syscall.SIGKILL, func() { left.leave(t) })
+	left.check(t, to)
+	l.finish(t, 1)
+	to.neverLost(t, "idle")
 }
 
-// TestStoppedCollectorLosesNothing stops the collector again and again, with and without a storage.
 func TestStoppedCollectorLosesNothing(t *testing.T) {
-	t.Run("storage", func(t *testing.T) { restartAgain(t, syscall.SIGTERM, shipped("durable.yaml")) })
-	t.Run("memory", func(t *testing.T) { restartAgain(t, syscall.SIGTERM) })
-}
-
-func restartAgain(t *testing.T, signal syscall.Signal, more ...string) {
-	t.Helper()
-	to := startBackend(t)
-	s := setup{
-		config: "jaeger.yaml", more: more, endpoint: "unix://" + filepath.Join(threadtest.SocketDir(t), "weft.sock"),
-		env: []string{"WEFT_STATE=" + filepath.Join(t.TempDir(), "state"), "JAEGER_ENDPOINT=" + to.address, shortWindows},
-	}
-	k := newKiller(t)
-	c := startCollector(t, s)
-	agent, jvm := startAgent(t, s.endpoint, "killed"), java(t, jdks[0], s.endpoint, "idle", "Idle")
-	for k.left > 0 {
-		k.live()
-		c = k.replace(t, c, s, signal)
-	}
-	require.NoError(t, writeLine(jvm))
-	require.Equal(t, 0, jvm.wait(t), "exit code of the JVM")
-	events, length := agent.end(t)
-	to.waitForEnds(t, "idle")
-	to.waitForAll(t, "killed", events)
-	c.terminate(t)
-	to.check(t, "killed", events, length)
-	to.checkJVM(t, "idle")
-	if signal == syscall.SIGKILL {
-		to.checkRepeats(t, inFlight*k.done)
-	} else {
-		to.checkRepeats(t, 0)
-	}
-}
-
-// TestKilledGatewaysLoseNothing kills an edge and its gateways.
-func TestKilledGatewaysLoseNothing(t *testing.T) {
-	to := startBackend(t)
-	dir := t.TempDir()
-	addresses := []string{freeAddress(t), freeAddress(t)}
-	setups := []setup{{
-		config: "edge.yaml", more: []string{shipped("durable-edge.yaml")}, endpoint: "unix://" + filepath.Join(threadtest.SocketDir(t), "weft.sock"),
-		env: []string{"WEFT_STATE=" + filepath.Join(dir, "edge"), "WEFT_GATEWAYS=[" + strings.Join(addresses, ",") + "]"},
-	}}
-	for i, address := range addresses {
-		setups = append(setups, setup{
-			config: "gateway.yaml", more: []string{shipped("durable.yaml")},
-			env: []string{"WEFT_GATEWAY=" + address, "WEFT_BACKEND=" + to.address, "WEFT_STATE=" + filepath.Join(dir, fmt.Sprint("state", i)), shortWindows},
+	for name, more := range map[string][]string{"storage": {shipped("durable.yaml")}, "memory": nil} {
+		t.Run(name, func(t *testing.T) {
+			to := startBackend(t)
+			l := startLives(t, to, directTo(t, to, more...))
+			l.end(t, 0, syscall.SIGTERM)
+			l.finish(t, 0)
+			to.neverLost(t, "idle")
 		})
 	}
-	killSome(t, setups, to, func(*killer) {})
 }
 
-// inFlight is how many windows an exporter sends at once: num_consumers of its queue, by default. After a kill, it sends them again.
-const inFlight = 10
-
-// killSome starts collectors, of which agents connect to the first one, and kills one after the other, in random order. It calls also after
-// each kill.
-func killSome(t *testing.T, setups []setup, to *backend, also func(*killer)) {
+// directTo configures a collector that sends windows to a backend.
+func directTo(t *testing.T, to *backend, more ...string) setup {
 	t.Helper()
-	k := newKiller(t)
-	running := make([]*collector, len(setups))
-	for i := range setups {
-		running[len(setups)-1-i] = startCollector(t, setups[len(setups)-1-i])
+	return setup{
+		config: "jaeger.yaml", more: more, endpoint: newSocket(t),
+		env: []string{"WEFT_STATE=" + filepath.Join(t.TempDir(), "state"), "JAEGER_ENDPOINT=" + to.address},
 	}
-	endpoint := setups[0].endpoint
-	agent, jvm := startAgent(t, endpoint, "killed"), java(t, jdks[0], endpoint, "idle", "Idle")
-	for k.left > 0 {
-		k.live()
-		i := k.random.IntN(len(setups))
-		running[i] = k.replace(t, running[i], setups[i], syscall.SIGKILL)
-		also(k)
+}
+
+// edgeAndGateways configures an edge that knows some of two gateways.
+func edgeAndGateways(t *testing.T, to *backend, known func(a, b string) string) (edge, one, other setup) {
+	t.Helper()
+	a, b := freeAddress(t), freeAddress(t)
+	gateway := func(address string) setup {
+		return setup{
+			config: "gateway.yaml", more: []string{shipped("durable.yaml")},
+			env: []string{"WEFT_GATEWAY=" + address, "WEFT_BACKEND=" + to.address, "WEFT_STATE=" + filepath.Join(t.TempDir(), "state")},
+		}
 	}
-	require.NoError(t, writeLine(jvm))
-	require.Equal(t, 0, jvm.wait(t), "exit code of the JVM")
-	events, length := agent.end(t)
-	to.waitForEnds(t, "idle")
-	to.waitForAll(t, "killed", events)
-	for i := len(running) - 1; i > 0; i-- { // those that follow the sessions: what they get again begins none
-		running[i] = k.replace(t, running[i], setups[i], syscall.SIGKILL)
+	edge = setup{
+		config: "edge.yaml", more: []string{shipped("durable-edge.yaml")}, endpoint: newSocket(t),
+		env: []string{"WEFT_STATE=" + filepath.Join(t.TempDir(), "edge"), "WEFT_GATEWAYS=[" + known(a, b) + "]"},
 	}
-	k.live()
-	for _, c := range running {
-		c.terminate(t)
+	return edge, gateway(a), gateway(b)
+}
+
+// TestKilledGatewaysLoseNothing kills two gateways, and the edge, during whose absence two sessions end: the gateways know that only from its
+// silence.
+func TestKilledGatewaysLoseNothing(t *testing.T) {
+	to := startBackend(t)
+	edge, one, other := edgeAndGateways(t, to, func(a, b string) string { return a + "," + b })
+	l := startLives(t, to, edge, one, other)
+	left := l.startLeavers(t)
+	l.end(t, 1, syscall.SIGKILL)
+	l.end(t, 2, syscall.SIGKILL)
+	l.end(t, 0, syscall.SIGKILL, func() { left.leave(t) })
+	left.check(t, to)
+	l.finish(t, 3)
+	to.neverLost(t, "idle")
+}
+
+// TestSessionMovesBetweenGateways moves sessions to another gateway while the first one is killed, and back.
+func TestSessionMovesBetweenGateways(t *testing.T) {
+	to := startBackend(t)
+	var gateways [2]string
+	edge, one, other := edgeAndGateways(t, to, func(a, b string) string { gateways = [2]string{a, b}; return a })
+	l := startLives(t, to, edge, one, other)
+	route := func(gateway int) func() {
+		return func() {
+			l.setups[0].env[1] = "WEFT_GATEWAYS=[" + gateways[gateway] + "]"
+			l.moves++
+		}
 	}
-	to.check(t, "killed", events, length)
-	to.checkJVM(t, "idle")
-	to.checkRepeats(t, inFlight*k.done)
+	l.end(t, 0, syscall.SIGTERM, func() { l.running[1].stop(t, syscall.SIGKILL) }, route(1))
+	l.windows(t, "stays", "idle")
+	l.running[1] = startCollector(t, one)
+	for _, service := range []string{"stays", "idle"} {
+		poll(t, "the first gateway delivers its part of "+service, func() bool { return to.cuts(service)["lost"] > 0 })
+	}
+	l.end(t, 0, syscall.SIGTERM, route(0))
+	l.finish(t, 1)
+}
+
+// TestKilledKafkaLosesNothing kills the collector that writes to Kafka, the one that reads, and the broker.
+func TestKilledKafkaLosesNothing(t *testing.T) {
+	to, broker := startBackend(t), startKafka(t)
+	side := func(pipeline string) setup {
+		s := directTo(t, to, shipped("durable.yaml"))
+		s.config = onePipeline(t, "kafka.yaml", pipeline)
+		s.env = append(s.env, "KAFKA_BROKERS=["+broker.address+"]", "KAFKA_INSTANCE=reader", "WEFT_BACKEND="+to.address)
+		return s
+	}
+	l := startLives(t, to, side("traces/to-kafka"), side("traces/from-kafka"))
+	l.end(t, 0, syscall.SIGKILL)
+	l.end(t, 1, syscall.SIGKILL)
+	l.windows(t, "stays", "idle")
+	broker.stop(t, syscall.SIGKILL)
+	broker.run(t)
+	l.finish(t, 3)
+	to.neverLost(t, "idle")
+}
+
+// onePipeline returns a copy of a file of config that has only one of its pipelines.
+func onePipeline(t *testing.T, name, pipeline string) string {
+	t.Helper()
+	text, err := os.ReadFile(shipped(name))
+	require.NoError(t, err)
+	var whole map[string]any
+	require.NoError(t, yaml.Unmarshal(text, &whole))
+	pipelines := whole["service"].(map[string]any)["pipelines"].(map[string]any)
+	require.Contains(t, pipelines, pipeline)
+	for other := range pipelines {
+		if other != pipeline {
+			delete(pipelines, other)
+		}
+	}
+	text, err = yaml.Marshal(whole)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	return path
 }

@@ -116,7 +116,9 @@ func (p *process) keep(t *testing.T) {
 	}
 	omitted, err := kept.Copy(filepath.Join(to, "files"), os.TempDir(), kept.Limit)
 	require.NoError(t, err)
-	t.Logf("the files of the test are in %s; %d were too large or could not be read", to, omitted)
+	if omitted > 0 {
+		t.Logf("%d files of the test are not in %s: they are too large or could not be read", omitted, to)
+	}
 }
 
 // threads requests a thread dump of a JVM and returns the top of the stacks of its non-daemon threads.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -18,8 +17,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
-
-	"github.com/weft-otel/weft/internal/threadtest"
 )
 
 // TestRequestsStayBelowTheLimitOfServers sends large spans, of 100 bytes to 100 KB, through gateways to a server that accepts 4 MiB.
@@ -68,21 +65,19 @@ func TestRequestsStayBelowTheLimitOfServers(t *testing.T) {
 	}
 }
 
-// TestFullQueueWaits kills a collector whose backend is away for longer than its queue has room.
+// TestFullQueueWaits kills a collector whose backend is away until its queue is full.
 func TestFullQueueWaits(t *testing.T) {
 	address := freeAddress(t)
 	s := setup{
 		config: "jaeger.yaml", more: []string{shipped("durable.yaml"), "yaml:exporters::otlp_grpc::sending_queue::queue_size: 3000000"},
-		endpoint: "unix://" + filepath.Join(threadtest.SocketDir(t), "weft.sock"),
-		env:      []string{"WEFT_STATE=" + filepath.Join(t.TempDir(), "state"), "JAEGER_ENDPOINT=" + address, "WEFT_WINDOW=1s"},
+		endpoint: newSocket(t), env: []string{"WEFT_STATE=" + filepath.Join(t.TempDir(), "state"), "JAEGER_ENDPOINT=" + address, "WEFT_WINDOW=1s"},
 	}
 	c := startCollector(t, s)
 	agent := startAgent(t, s.endpoint, "killed")
-	for range 3 {
-		time.Sleep(4 * time.Second) // several windows, of about 700 KB each
-		c.stop(t, syscall.SIGKILL)
-		c = startCollector(t, s)
-	}
+	const batches = 100 // of 50 ms; usually, they are acknowledged within 250 ms
+	poll(t, "the receiver waits", func() bool { return agent.unacknowledged() > batches })
+	c.stop(t, syscall.SIGKILL)
+	c = startCollector(t, s)
 	to := startBackendAt(t, address)
 	events, length := agent.end(t)
 	to.waitForAll(t, "killed", events)

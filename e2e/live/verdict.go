@@ -73,7 +73,7 @@ var excerpts = []struct {
 	begin *regexp.Regexp
 	lines int
 }{
-	{regexp.MustCompile(`^(=== |PASS|FAIL)|^ *--- (PASS|SKIP)|^\s+(Error Trace|Test):|^e2e: jdk`), 0},
+	{regexp.MustCompile(`^(=== |PASS|FAIL)|^ *--- (PASS|SKIP)|^\s+(Error Trace|Test):|^\s+process_test.go:|^e2e: jdk`), 0},
 	{regexp.MustCompile(`^\s+Error:|^panic:|^fatal error:|^SIGQUIT`), 12},
 	{regexp.MustCompile(`^ *--- FAIL|^\s+\w+\.go:\d+: \S|^e2e: `), 3},
 }
