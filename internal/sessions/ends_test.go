@@ -127,3 +127,30 @@ func TestJournalOfAnIdleJVMIsBounded(t *testing.T) {
 		assert.Less(t, most, 100, "keys")
 	})
 }
+
+// If the end of a session that was lost comes twice, as its acknowledgment was lost, it begins no other session. It has the number of the batch
+// with which the JVM returns.
+func TestRepeatedLossHidesNoBatch(t *testing.T) {
+	batch := func(number, first, before uint64, end string, events ...jvmthread.Event) ptrace.Traces {
+		return batchOf(&threadpdata.Carrier{
+			Session: jvmthread.SessionID{0: 1}, Batch: number, First: first, Before: before, Watermark: jvmthread.Time(1000 * number), End: end, Events: events,
+		})
+	}
+	started := jvmthread.Event{Kind: jvmthread.KindThreadStart, Thread: 1, Time: 500}
+	slept := jvmthread.Event{Kind: jvmthread.KindSleepStart, Thread: 1, Time: 1500}
+	l := begin(nil, nil)
+	for _, td := range []ptrace.Traces{
+		batch(1, 1, 0, "", started), batch(2, 1, 1, threadpdata.EndLost), batch(2, 1, 1, threadpdata.EndLost),
+		batch(2, 2, 1, "", slept), batch(3, 2, 2, threadpdata.EndExit),
+	} {
+		l.Consume(t.Context(), td)
+	}
+	l.Shutdown(t.Context())
+	total := 0
+	for _, w := range l.got {
+		_, _, _, events, missed := windowOf(t, w)
+		assert.Zero(t, missed, w)
+		total += events
+	}
+	assert.Equal(t, 2, total, "%v", l.got)
+}

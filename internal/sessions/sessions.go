@@ -179,7 +179,8 @@ func (s *Set) sessionOf(ctx context.Context, res pcommon.Resource, span ptrace.S
 	return e
 }
 
-// entry returns the session of a carrier, a new one if the carrier is valid; otherwise the kind of anomaly.
+// entry returns the session of a carrier, a new one if the carrier is valid; otherwise the kind of anomaly, or nothing if there is nothing to
+// end.
 func (s *Set) entry(ctx context.Context, id jvmthread.SessionID, res pcommon.Resource, span ptrace.Span) (e *entry, anomaly string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,6 +192,8 @@ func (s *Set) entry(ctx context.Context, id jvmthread.SessionID, res pcommon.Res
 		return nil, "after_shutdown"
 	case s.ended.has(id):
 		return nil, "after_end"
+	case threadpdata.EndOf(span) == threadpdata.EndLost && threadpdata.CountEvents(span) == 0: // its number is that of the next batch, if one comes
+		return nil, ""
 	case len(s.sessions) >= s.Config.MaxSessions:
 		return nil, "session_limit"
 	}

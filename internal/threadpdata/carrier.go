@@ -94,6 +94,14 @@ func CountEvents(span ptrace.Span) int64 {
 	return int64(span.Events().Len())
 }
 
+// EndOf returns why the session ends with a carrier, which may be invalid; empty: it does not.
+func EndOf(span ptrace.Span) string {
+	if end, ok := span.Attributes().Get(attrRawEnd); ok {
+		return end.AsString()
+	}
+	return ""
+}
+
 // SizeOf estimates the bytes of a carrier, which may be invalid, in memory.
 func SizeOf(span ptrace.Span) int {
 	const perCarrier, perEvent = 1 << 10, 400 // an event in the form of events has five attributes
