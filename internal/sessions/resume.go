@@ -162,6 +162,9 @@ func (a *analysis) commit(out []Delivery) []Delivery {
 	if a.over {
 		return append(out, func(context.Context) { a.journal.Remove(a.ended) })
 	}
+	if a.End() != "" {
+		return out // Close follows; until then, the journal must have the end
+	}
 	if !a.saved && !a.journal.Idle() {
 		return out
 	}

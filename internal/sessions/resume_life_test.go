@@ -36,7 +36,8 @@ type disk struct {
 type client struct {
 	*disk
 
-	dead bool // it crashed: nothing is written any more
+	dead   bool // it crashed: nothing is written any more
+	writes int  // how many transactions it still writes, if not 0, before it crashes
 }
 
 func newDisk() *disk { return &disk{data: make(map[string][]byte)} }
@@ -44,6 +45,10 @@ func newDisk() *disk { return &disk{data: make(map[string][]byte)} }
 func (c *client) Batch(_ context.Context, ops ...*storage.Operation) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.writes > 0 && ops[0].Type != storage.Get {
+		c.writes--
+		defer func() { c.dead = c.dead || c.writes == 0 }()
+	}
 	for _, op := range ops {
 		switch {
 		case op.Type == storage.Get:

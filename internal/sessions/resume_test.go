@@ -110,6 +110,47 @@ func TestWindowsDeliveredTwiceAreTheSame(t *testing.T) {
 	assert.Positive(t, twice)
 }
 
+// A collector that crashes after any of its writes to the journal makes the same windows, and ends the session as it ended, although its next
+// life gets again what was not acknowledged. The last batch comes some windows after the last event.
+func TestCrashAfterEachWrite(t *testing.T) {
+	session := jvmthread.SessionID{0: 1}
+	batches := []ptrace.Traces{
+		batchOf(&threadpdata.Carrier{Session: session, Batch: 1, First: 1, Watermark: 1000, Events: []jvmthread.Event{
+			{Kind: jvmthread.KindThreadStart, Thread: 1, Time: 500}, {Kind: jvmthread.KindSleepStart, Thread: 1, Time: 950},
+		}}),
+		batchOf(&threadpdata.Carrier{Session: session, Batch: 2, First: 1, Before: 2, Watermark: 2000, End: threadpdata.EndExit}),
+	}
+	run := func(d *disk, writes int, batches []ptrace.Traces) (got []string, rest []ptrace.Traces) {
+		l := begin(d, nil)
+		l.client.writes = writes
+		for rest = batches; len(rest) > 0; rest = rest[1:] {
+			if l.Consume(t.Context(), rest[0]); l.client.dead {
+				l.crash()
+				return l.got, rest
+			}
+		}
+		l.Shutdown(t.Context())
+		return l.got, nil
+	}
+	whole, _ := run(newDisk(), 0, batches)
+	for writes := 1; ; writes++ {
+		d := newDisk()
+		got, rest := run(d, writes, batches)
+		if rest == nil {
+			assert.Greater(t, writes, 3)
+			return
+		}
+		more, _ := run(d, 0, rest)
+		for _, w := range more {
+			if !slices.Contains(got, w) {
+				got = append(got, w)
+			}
+		}
+		assert.Equal(t, whole, got, "%d writes", writes)
+		assert.ElementsMatch(t, []string{"sessions", "ended"}, slices.Collect(maps.Keys(d.data)), "%d writes", writes)
+	}
+}
+
 // A collector that is stopped cuts its windows; the next one knows the states of the threads.
 func TestStoppedCollectorContinues(t *testing.T) {
 	batches := program(7)
