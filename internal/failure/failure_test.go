@@ -16,7 +16,7 @@ import (
 
 // Without ContainIn, a test does not survive a panic.
 func TestPanicsAreLoudInTests(t *testing.T) {
-	assert.PanicsWithValue(t, "defect", func() { failure.Contain(func() { panic("defect") }) })
+	assert.PanicsWithValue(t, "defect", func() { _ = failure.Contain(func() { panic("defect") }) })
 	assert.Nil(t, failure.Contain(func() {}))
 }
 
@@ -27,7 +27,7 @@ func TestContain(t *testing.T) {
 	assert.Nil(t, failure.Contain(func() {}))
 	p := failure.Contain(fall)
 	require.NotNil(t, p)
-	assert.EqualError(t, p, "panic: out of order")
+	require.EqualError(t, p, "panic: out of order")
 	assert.Contains(t, p.Stack[0], "failure_test.fall", "the function that panicked comes first")
 	assert.Contains(t, p.Stack[1], "failure_test.go:")
 }
@@ -62,5 +62,5 @@ func TestPanicIsBounded(t *testing.T) {
 func TestContainAllocatesNothing(t *testing.T) {
 	failure.ContainIn(t)
 	n := 0
-	assert.Zero(t, testing.AllocsPerRun(100, func() { failure.Contain(func() { n++ }) }))
+	assert.Zero(t, testing.AllocsPerRun(100, func() { _ = failure.Contain(func() { n++ }) }))
 }

@@ -54,6 +54,7 @@ func New(cfg *Config, sym *symbols.Table, classifier *waits.Classifier) *Account
 func (a *Account) Window(w *window.Window, tl *timeline.Timeline) {
 	if a.cfg.Holders {
 		a.split.borrow()
+		defer a.split.release()
 		a.contended(w, tl)
 		a.split.begin(w, max(a.until, w.Start))
 	}
@@ -131,6 +132,7 @@ func (a *Account) Close(tl *timeline.Timeline, at jvmthread.Time) {
 	}
 	if a.cfg.Holders {
 		a.split.borrow()
+		defer a.split.release()
 	}
 	a.addOpen(tl, at)
 	if a.cfg.Holders {

@@ -159,7 +159,6 @@ type report func(k *Key, holder jvmthread.ThreadID, sum Sum, span jvmthread.Span
 
 // finish reports what each holder caused. The sums of a lock are those of its waits.
 func (s *split) finish(emit report) {
-	defer s.release()
 	for i := range s.locks {
 		l := &s.locks[i]
 		if l.waited == (Sum{}) {

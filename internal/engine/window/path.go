@@ -109,6 +109,11 @@ func (f *Finder) Find(w *Window) {
 	default:
 		f.scratch = NewScratch()
 	}
+	defer func() {
+		if w.Verdict == nil { // no thread is wanted, or a panic: others wait for the memory
+			f.release()
+		}
+	}()
 	v, graph, path := &f.scratch.verdict, f.scratch.verdict.graph, &f.scratch.path
 	graph.Reset()
 	for _, l := range w.Lanes {
@@ -123,7 +128,6 @@ func (f *Finder) Find(w *Window) {
 	f.scratch.most = max(f.scratch.most, graph.Len())
 	thread := f.thread(w)
 	if thread == jvmthread.NoThread || w.End <= w.Start {
-		f.release()
 		return
 	}
 	end := w.End

@@ -86,3 +86,20 @@ func TestFinderWithoutWhatIf(t *testing.T) {
 		t.Error("no program has savings")
 	}
 }
+
+// A panic must not keep the memory that all sessions share.
+func TestFinderGivesMemoryBackAfterPanic(t *testing.T) {
+	m := &memory{scratch: window.NewScratch()}
+	withWindow(t, 1, 5, 1500, func(w *window.Window) {
+		f := window.NewFinder()
+		f.Memory, f.Wanted = m, func(jvmthread.ThreadID) bool { panic("defect") }
+		func() {
+			defer func() { _ = recover() }()
+			f.Find(w)
+			t.Fatal("no panic")
+		}()
+		if m.lent != 0 || m.times != 1 {
+			t.Errorf("%d of %d are lent, want 0 of 1", m.lent, m.times)
+		}
+	})
+}
