@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // TestAgentRecordings records JVMs without a collector, and replays the files afterwards.
@@ -28,8 +30,8 @@ func TestAgentRecordings(t *testing.T) {
 		for _, service := range services {
 			t.Run(service, func(t *testing.T) { checks[service](t, o) })
 		}
-		t.Run("structure", func(t *testing.T) { checkStructure(t, o) })
-		t.Run("nothing lost", func(t *testing.T) { checkNothingLost(t, o) })
+		t.Run("structure", func(t *testing.T) { spantest.CheckStructure(t, o) })
+		t.Run("nothing lost", func(t *testing.T) { spantest.CheckNothingLost(t, o) })
 	})
 }
 
@@ -72,7 +74,7 @@ func victimsHandoffs(t *testing.T, recording, service string) []link {
 	c.waitForCut(t, service, "lost")
 	c.terminate(t)
 	o := c.spans(t)
-	checkStructure(t, o)
-	checkNothingLost(t, o)
-	return keep(o.links(service, "handoff"), func(l link) bool { return l.from.text("weft.lock.class") == "Idle$Ball" })
+	spantest.CheckStructure(t, o)
+	spantest.CheckNothingLost(t, o)
+	return spantest.Keep(o.Links(service, "handoff"), func(l link) bool { return l.From.Text("weft.lock.class") == "Idle$Ball" })
 }

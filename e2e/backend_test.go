@@ -20,6 +20,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 	"google.golang.org/grpc"
 	_ "google.golang.org/grpc/encoding/gzip" // what exporters use
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // backend accepts spans over OTLP gRPC, with the default limits of a gRPC server, and confirms them when it has them.
@@ -39,7 +41,7 @@ func startBackendAt(t *testing.T, address string) *backend {
 	t.Helper()
 	listener, err := net.Listen("tcp", address)
 	require.NoError(t, err)
-	b := &backend{address: address, got: newOutput()}
+	b := &backend{address: address, got: spantest.New()}
 	server := grpc.NewServer()
 	ptraceotlp.RegisterGRPCServer(server, b)
 	var wg sync.WaitGroup
@@ -59,22 +61,22 @@ func (b *backend) Export(_ context.Context, request ptraceotlp.ExportRequest) (p
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.largest = max(b.largest, sizer.TracesSize(td))
-	b.got.add(td)
+	b.got.Add(td)
 	return ptraceotlp.NewExportResponse(), nil
 }
 
 func (b *backend) cuts(service string) map[string]int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.got.cuts(service)
+	return b.got.Cuts(service)
 }
 
 // events returns how many events are in the windows of a service.
 func (b *backend) events(service string) (n uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, root := range b.got.roots(service) {
-		n += uint64(root.number("weft.events.count"))
+	for _, root := range b.got.Roots(service) {
+		n += uint64(root.Number("weft.events.count"))
 	}
 	return n
 }
@@ -101,11 +103,11 @@ func (b *backend) checkJVM(t *testing.T, service string) {
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, root := range b.got.roots(service) {
-		assert.Zero(t, root.number("weft.events.missed"))
-		assert.Zero(t, root.number("weft.events.lost"))
+	for _, root := range b.got.Roots(service) {
+		assert.Zero(t, root.Number("weft.events.missed"))
+		assert.Zero(t, root.Number("weft.events.lost"))
 	}
-	assert.Equal(t, 1, b.got.cuts(service)["end"], "the session ends once: %v", b.got.cuts(service))
+	assert.Equal(t, 1, b.got.Cuts(service)["end"], "the session ends once: %v", b.got.Cuts(service))
 }
 
 // neverLost checks that sessions have not ended before their agents.
@@ -124,11 +126,11 @@ func (b *backend) check(t *testing.T, service string, events uint64, length time
 	type span struct{ from, to int64 }
 	var counted, missed, lost int64
 	var windows []span
-	for _, root := range b.got.roots(service) {
-		counted += root.number("weft.events.count")
-		missed += root.number("weft.events.missed")
-		lost += root.number("weft.events.lost")
-		windows = append(windows, span{root.number("weft.window.start"), int64(root.EndTimestamp())})
+	for _, root := range b.got.Roots(service) {
+		counted += root.Number("weft.events.count")
+		missed += root.Number("weft.events.missed")
+		lost += root.Number("weft.events.lost")
+		windows = append(windows, span{root.Number("weft.window.start"), int64(root.EndTimestamp())})
 	}
 	slices.SortFunc(windows, func(a, b span) int { return int(a.from - b.from) })
 	covered, end := int64(0), int64(0)
@@ -137,13 +139,13 @@ func (b *backend) check(t *testing.T, service string, events uint64, length time
 		end = max(end, w.to)
 	}
 	t.Logf("%d events in %v; in %d windows: %d events, %d missed, %d lost, %v; cuts %v; the largest request has %d bytes",
-		events, length, len(windows), counted, missed, lost, time.Duration(covered), b.got.cuts(service), b.largest)
+		events, length, len(windows), counted, missed, lost, time.Duration(covered), b.got.Cuts(service), b.largest)
 	assert.EqualValues(t, events, counted, "events in windows")
 	assert.Zero(t, missed)
 	assert.Zero(t, lost)
 	assert.Equal(t, length, time.Duration(covered), "windows cover the time")
-	assert.Equal(t, 1, b.got.cuts(service)["end"])
-	checkTraces(t, b.got, linksMayPointAtAnotherCollector)
+	assert.Equal(t, 1, b.got.Cuts(service)["end"])
+	spantest.CheckTraces(t, b.got, spantest.LinksMayPointAtAnotherCollector)
 }
 
 // checkRepeats checks that spans which came twice are the same ones: what a collector had sent, and not noted as sent, when it was killed. Most
@@ -153,29 +155,29 @@ func (b *backend) checkRepeats(t *testing.T, most int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	windows, incidents := map[pcommon.TraceID]bool{}, 0
-	for _, s := range b.got.twice {
+	for _, s := range b.got.Twice {
 		switch {
-		case s.isRoot() && s.ofIncident():
+		case s.IsRoot() && s.OfIncident():
 			incidents++
-		case s.isRoot():
+		case s.IsRoot():
 			windows[s.TraceID()] = true
 		}
 	}
 	remade := map[pcommon.TraceID]bool{}
-	for _, s := range b.got.twice {
-		first := b.got.byID[s.id()]
-		assert.Equal(t, first.service, s.service)
-		assert.Equal(t, first.resource.AsRaw(), s.resource.AsRaw())
+	for _, s := range b.got.Twice {
+		first := b.got.ByID[s.ID()]
+		assert.Equal(t, first.Service, s.Service)
+		assert.Equal(t, first.Resource.AsRaw(), s.Resource.AsRaw())
 		was, is := encoded(t, first, true), encoded(t, s, true)
-		if (windows[s.TraceID()] || s.ofIncident()) && !bytes.Equal(was, is) {
+		if (windows[s.TraceID()] || s.OfIncident()) && !bytes.Equal(was, is) {
 			remade[s.TraceID()] = true
 			was, is = encoded(t, first, false), encoded(t, s, false)
 		}
-		assert.Equal(t, was, is, "%s: %s of trace %s at %d came twice, as %s at %d", s.service, first.Name(), s.TraceID(),
+		assert.Equal(t, was, is, "%s: %s of trace %s at %d came twice, as %s at %d", s.Service, first.Name(), s.TraceID(),
 			first.StartTimestamp(), s.Name(), s.StartTimestamp())
 	}
 	t.Logf("repeats: %d of %d spans, %d windows and %d incidents, of which %d were made a second time",
-		len(b.got.twice), len(b.got.byID), len(windows), incidents, len(remade))
+		len(b.got.Twice), len(b.got.ByID), len(windows), incidents, len(remade))
 	assert.LessOrEqual(t, len(windows), most, "windows that came twice")
 }
 

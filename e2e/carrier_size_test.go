@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // run is a recording of a program that has ended.
@@ -72,7 +74,7 @@ func TestKafkaSize(t *testing.T) {
 						"yaml:exporters::kafka::producer::compression: "+compression)...),
 					env: []string{"KAFKA_BROKERS=[" + broker.address + "]", "KAFKA_TOPIC=" + topic},
 				})
-				checkNothingLost(t, c.finish(t, service))
+				spantest.CheckNothingLost(t, c.finish(t, service))
 				return r.each(t, carrier+", "+compression, broker.topicSize(t, topic))
 			}
 			raw := size("bytes", "none")
@@ -95,7 +97,7 @@ func TestEdgeSize(t *testing.T) {
 			config: "edge.yaml", env: []string{"WEFT_GATEWAYS=[" + address + "]"},
 			more: r.replay("yaml:exporters::load_balancing::sending_queue::batch::flush_timeout: " + joinedFor),
 		})
-		checkNothingLost(t, g.finish(t, "calm"))
+		spantest.CheckNothingLost(t, g.finish(t, "calm"))
 		edge.terminate(t)
 		return r.each(t, fmt.Sprintf("batches of %s joined", joinedFor), sent.Load())
 	}

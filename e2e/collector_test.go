@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/e2e/spantest"
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
@@ -116,7 +117,7 @@ func answers(address string) bool {
 // spans returns what the collector has written so far.
 func (c *collector) spans(t *testing.T) *output {
 	t.Helper()
-	return readSpans(t, filepath.Join(c.out, "spans.json"))
+	return spantest.Read(t, filepath.Join(c.out, "spans.json"))
 }
 
 // finish waits until the collector has written the last window of each service, stops it, and returns all its output.
@@ -139,7 +140,7 @@ func (c *collector) waitForCut(t *testing.T, service, why string) {
 		}
 	}()
 	poll(t, "a window of "+service+" is cut by "+why, func() bool {
-		cuts = c.spans(t).cuts(service)
+		cuts = c.spans(t).Cuts(service)
 		return cuts[why] > 0
 	})
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // sink is a collector that stores what it receives over OTLP, in place of Tempo.
@@ -45,7 +47,7 @@ func TestEachConfigurationIsTested(t *testing.T) {
 // throughSink runs a ping-pong against a collector and checks what arrives at the sink.
 func throughSink(t *testing.T, endpoint, service string, s sink, first ...*collector) {
 	t.Helper()
-	var truth pingPong
+	var truth spantest.PingPong
 	runJava(t, jdks[len(jdks)-1], endpoint, service, &truth, "PingPong", "50")
 	s.waitForCut(t, service, "end")
 	for _, c := range first {
@@ -53,9 +55,9 @@ func throughSink(t *testing.T, endpoint, service string, s sink, first ...*colle
 	}
 	s.terminate(t)
 	o := s.spans(t)
-	checkPingPong(t, o, service, truth)
-	checkStructure(t, o)
-	checkNothingLost(t, o)
+	spantest.CheckPingPong(t, o, service, truth)
+	spantest.CheckStructure(t, o)
+	spantest.CheckNothingLost(t, o)
 }
 
 func TestTempo(t *testing.T) {
@@ -77,7 +79,7 @@ func TestEdgeAndGateways(t *testing.T) {
 	edge := startCollector(t, setup{
 		config: "edge.yaml", endpoint: "tcp://" + freeAddress(t), env: []string{"WEFT_GATEWAYS=[" + strings.Join(addresses, ",") + "]"},
 	})
-	var one, two pingPong
+	var one, two spantest.PingPong
 	runJava(t, jdks[0], edge.endpoint, "one", &one, "PingPong", "50")
 	runJava(t, jdks[0], edge.endpoint, "two", &two, "PingPong", "50")
 	s.waitForCut(t, "one", "end")
@@ -88,16 +90,16 @@ func TestEdgeAndGateways(t *testing.T) {
 	}
 	s.terminate(t)
 	o := s.spans(t)
-	checkPingPong(t, o, "one", one)
-	checkPingPong(t, o, "two", two)
-	checkStructure(t, o)
-	checkNothingLost(t, o)
+	spantest.CheckPingPong(t, o, "one", one)
+	spantest.CheckPingPong(t, o, "two", two)
+	spantest.CheckStructure(t, o)
+	spantest.CheckNothingLost(t, o)
 }
 
 // TestTCP is the all-in-one configuration on a TCP port.
 func TestTCP(t *testing.T) {
 	c := startCollector(t, setup{endpoint: "tcp://" + freeAddress(t)})
-	var truth pingPong
+	var truth spantest.PingPong
 	runJava(t, jdks[0], c.endpoint, "tcp", &truth, "PingPong", "50")
-	checkPingPong(t, c.finish(t, "tcp"), "tcp", truth)
+	spantest.CheckPingPong(t, c.finish(t, "tcp"), "tcp", truth)
 }

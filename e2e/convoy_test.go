@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // convoy is a run of one program with a kind of lock.
@@ -89,17 +91,17 @@ func (c *convoy) run(t *testing.T, j jdk, engine []string) {
 	runJava(t, j, collector.endpoint, "Convoy", &c.took, "Convoy", c.kind)
 	o := collector.finish(t, "Convoy")
 	c.summary(t, filepath.Join(collector.out, "spans.json"))
-	for _, lane := range o.of("Convoy", func(s *span) bool { return s.Name() == "critical path" }) {
-		c.lane = lane.text("weft.critical_path.thread.name")
-		for _, s := range o.of("Convoy", func(s *span) bool { return s.parent() == lane.id() }) {
-			next := segment{s.text("weft.critical_path.thread.name"), s.text("weft.critical_path.kind"), time.Duration(s.number("weft.interval.time"))}
+	for _, lane := range o.Of("Convoy", func(s *span) bool { return s.Name() == "critical path" }) {
+		c.lane = lane.Text("weft.critical_path.thread.name")
+		for _, s := range o.Of("Convoy", func(s *span) bool { return s.Parent() == lane.ID() }) {
+			next := segment{s.Text("weft.critical_path.thread.name"), s.Text("weft.critical_path.kind"), time.Duration(s.Number("weft.interval.time"))}
 			c.path = append(c.path, next)
 		}
 	}
-	for _, root := range o.roots("Convoy") {
+	for _, root := range o.Roots("Convoy") {
 		for _, event := range root.Events().All() {
 			if class, _ := event.Attributes().Get("weft.lock.class"); event.Name() == "weft.lock" && class.AsString() == c.class {
-				c.saved += number(event.Attributes(), "weft.what_if.saved")
+				c.saved += spantest.Number(event.Attributes(), "weft.what_if.saved")
 			}
 		}
 	}

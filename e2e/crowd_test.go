@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-otel/weft/e2e/crowd"
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // TestCrowdOnVirtualThreads has clients send requests to a Tomcat on virtual threads, all at once: its answers are the same with the agent, and
@@ -37,11 +38,11 @@ func TestCrowdOnVirtualThreads(t *testing.T) {
 					return
 				}
 				o := c.finish(t, "crowd")
-				checkStructure(t, o)
-				checkNothingLost(t, o)
+				spantest.CheckStructure(t, o)
+				spantest.CheckNothingLost(t, o)
 				var waits int64
-				for _, root := range o.roots("crowd") {
-					waits += root.number("weft.count.parked")
+				for _, root := range o.Roots("crowd") {
+					waits += root.Number("weft.count.parked")
 				}
 				assert.GreaterOrEqual(t, waits, int64(clients*requests), "each request waited for its answer")
 			})

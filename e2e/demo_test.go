@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/e2e/spantest"
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
@@ -56,8 +57,8 @@ func TestSummaryAgreesWithSpans(t *testing.T) {
 // checkSummary compares weft summary with the spans.
 func checkSummary(t *testing.T, file string) {
 	t.Helper()
-	o := readSpans(t, file)
-	checkStructure(t, o)
+	o := spantest.Read(t, file)
+	spantest.CheckStructure(t, o)
 	out, err := exec.Command(built("weft"), "summary", "--format", "json", file).Output()
 	require.NoError(t, err)
 	var summary struct {
@@ -78,11 +79,11 @@ func checkSummary(t *testing.T, file string) {
 	for _, lock := range summary.Locks {
 		assert.LessOrEqual(t, lock.Blocked, hottest.Blocked, "%s comes after %s", lock.Class, hottest.Class)
 	}
-	assert.Positive(t, o.lockTotal("exchange", "com.acme.orders.OrderBook", "weft.lock.contentions"), "contentions of the demo's lock")
-	assert.Equal(t, o.lockTotal("exchange", hottest.Class, "weft.lock.contentions"), hottest.Contentions)
-	assert.Equal(t, o.lockTotal("exchange", hottest.Class, "weft.lock.handoffs"), hottest.Handoffs)
-	assert.Equal(t, o.lockTotal("exchange", hottest.Class, "weft.lock.blocked.time"), hottest.Blocked)
-	assert.Len(t, o.spans, summary.Spans)
+	assert.Positive(t, o.LockTotal("exchange", "com.acme.orders.OrderBook", "weft.lock.contentions"), "contentions of the demo's lock")
+	assert.Equal(t, o.LockTotal("exchange", hottest.Class, "weft.lock.contentions"), hottest.Contentions)
+	assert.Equal(t, o.LockTotal("exchange", hottest.Class, "weft.lock.handoffs"), hottest.Handoffs)
+	assert.Equal(t, o.LockTotal("exchange", hottest.Class, "weft.lock.blocked.time"), hottest.Blocked)
+	assert.Len(t, o.Spans, summary.Spans)
 	assert.Positive(t, summary.Chain.Length)
 }
 

@@ -31,7 +31,7 @@ func TestTraceOnDisk(t *testing.T) {
 	var full pcommon.TraceID
 	c.exchange(t, "a trace is full", func(o *output) bool {
 		sizes := map[pcommon.TraceID]int{}
-		for _, s := range o.spans {
+		for _, s := range o.Spans {
 			if sizes[s.TraceID()]++; sizes[s.TraceID()] == spansPerTrace {
 				full = s.TraceID()
 				return true
@@ -44,7 +44,7 @@ func TestTraceOnDisk(t *testing.T) {
 
 	plain := ptrace.NewTraces()
 	spans := plain.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
-	for _, s := range sent.spans {
+	for _, s := range sent.Spans {
 		if s.TraceID() == full {
 			s.CopyTo(spans.AppendEmpty())
 		}
@@ -53,7 +53,7 @@ func TestTraceOnDisk(t *testing.T) {
 	require.True(t, server.get(t, "/api/traces/"+full.String(), &answer))
 	server.stop(t, syscall.SIGTERM) // writes its tables
 	server.wait(t)
-	disk := tablesIn(t, data) * spansPerTrace / int64(len(sent.byID))
+	disk := tablesIn(t, data) * spansPerTrace / int64(len(sent.ByID))
 	otlp := int64((&ptrace.ProtoMarshaler{}).TracesSize(plain)) * spansPerTrace / int64(spans.Len())
 	t.Logf("for %d spans: %d KB on disk, %d KB of OTLP, %d KB for the page", spansPerTrace, disk/1000, otlp/1000, len(answer)/1000)
 	assert.Less(t, disk, int64(1_500_000), "on disk")

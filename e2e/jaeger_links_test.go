@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // linkPattern makes links of attributes on Jaeger's page.
@@ -43,18 +45,18 @@ func (j *jaeger) linkPatterns(t *testing.T) []linkPattern {
 
 // parameter looks up a parameter as Jaeger's page does (jaeger-ui 2.20, src/model/link-patterns.ts): in the attributes of the span, then, from
 // the span to its ancestors, in the span's fields, its attributes and those of its resource.
-func (o *output) parameter(s *span, name string) (string, bool) {
+func parameter(o *output, s *span, name string) (string, bool) {
 	if value, ok := s.Attributes().Get(name); ok {
 		return value.AsString(), true
 	}
-	for ; s != nil; s = o.byID[s.parent()] {
+	for ; s != nil; s = o.ByID[s.Parent()] {
 		switch name {
 		case "startTime":
-			return strconv.FormatInt(s.begin()/microsecond, 10), true
+			return strconv.FormatInt(s.Begin()/spantest.Microsecond, 10), true
 		case "duration":
-			return strconv.FormatInt(int64(s.EndTimestamp()-s.StartTimestamp())/microsecond, 10), true
+			return strconv.FormatInt(int64(s.EndTimestamp()-s.StartTimestamp())/spantest.Microsecond, 10), true
 		case "weft.session.id":
-			return s.session, true // of the resource
+			return s.Session, true // of the resource
 		}
 		if value, ok := s.Attributes().Get(name); ok {
 			return value.AsString(), true
@@ -72,10 +74,10 @@ func TestLinksOfJaegersPage(t *testing.T) {
 	require.Equal(t, 0, java(t, jdks[0], c.endpoint, "exchange", "com.acme.orders.Exchange", "3").wait(t))
 	o := server.takes(t, c.finish(t, "exchange"), "exchange")
 	links := map[string]int{}
-	for _, s := range o.byID {
+	for _, s := range o.ByID {
 		root := s
-		for !root.isRoot() {
-			root = o.byID[root.parent()]
+		for !root.IsRoot() {
+			root = o.ByID[root.Parent()]
 		}
 		for _, p := range patterns {
 			if _, ok := s.Attributes().Get(p.Key); !ok || p.Type != "tags" {
@@ -88,7 +90,7 @@ func TestLinksOfJaegersPage(t *testing.T) {
 				if inTrace := regexp.MustCompile(`^trace\.(startTime|duration)$`).FindStringSubmatch(name); inTrace != nil {
 					of, name = root, inTrace[1]
 				}
-				value, ok := o.parameter(of, name)
+				value, ok := parameter(o, of, name)
 				complete = complete && ok
 				return url.QueryEscape(value)
 			})
@@ -97,15 +99,15 @@ func TestLinksOfJaegersPage(t *testing.T) {
 			require.NoError(t, err)
 			query, err := url.ParseQuery(to.Fragment)
 			require.NoError(t, err)
-			assert.Equal(t, s.session, query.Get("s"))
+			assert.Equal(t, s.Session, query.Get("s"))
 			if thread := query.Get("thread"); thread != "" {
-				assert.Equal(t, strconv.FormatInt(s.number("thread.id"), 10), thread)
+				assert.Equal(t, strconv.FormatInt(s.Number("thread.id"), 10), thread)
 			}
 			from, err := strconv.ParseInt(query.Get("time"), 10, 64)
 			require.NoError(t, err)
 			length, err := strconv.ParseInt(query.Get("length"), 10, 64)
 			require.NoError(t, err)
-			assert.True(t, from <= s.begin()/microsecond && s.begin()/microsecond <= from+length, "%s of %s: %d for %d", p.Key, s.Name(), from, length)
+			assert.True(t, from <= s.Begin()/spantest.Microsecond && s.Begin()/spantest.Microsecond <= from+length, "%s of %s: %d for %d", p.Key, s.Name(), from, length)
 			links[p.Key]++
 		}
 	}

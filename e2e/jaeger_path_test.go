@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // TestWindowInJaeger compares Jaeger's traces with the processor's output, and computes the critical path as Jaeger's page does.
@@ -20,38 +22,38 @@ func TestWindowInJaeger(t *testing.T) {
 	c := startCollector(t, server.setup())
 	c.exchange(t, "a lock is handed over in each of three windows", func(o *output) bool {
 		traces := map[pcommon.TraceID]bool{}
-		for _, l := range o.links("exchange", "handoff") {
-			traces[l.from.TraceID()] = true
+		for _, l := range o.Links("exchange", "handoff") {
+			traces[l.From.TraceID()] = true
 		}
 		return len(traces) >= 3
 	})
 	sent := c.finish(t, "exchange")
 	got := server.takes(t, sent, "exchange")
 	checkSame(t, sent, got)
-	checkStructure(t, got)
+	spantest.CheckStructure(t, got)
 	checkReferences(t, server, got, []string{"exchange"})
 
 	blocked, lanes := 0, map[spanID]int{}
-	for _, s := range got.of("exchange", func(s *span) bool { return !s.isRoot() }) {
+	for _, s := range got.Of("exchange", func(s *span) bool { return !s.IsRoot() }) {
 		switch {
 		case s.Name() == "critical path":
-			lanes[s.parent()]++
-		case s.text("weft.critical_path.kind") != "":
+			lanes[s.Parent()]++
+		case s.Text("weft.critical_path.kind") != "":
 			checkSegment(t, got, s)
-		case s.text("weft.state") == "blocked" && s.text("weft.wait.cause") == "handoff":
+		case s.Text("weft.state") == "blocked" && s.Text("weft.wait.cause") == "handoff":
 			blocked++
-			assert.Contains(t, linkKinds(s), "handoff", "%s at %d", s.Name(), s.begin())
+			assert.Contains(t, linkKinds(s), "handoff", "%s at %d", s.Name(), s.Begin())
 		}
 	}
 	assert.Positive(t, blocked)
-	for _, root := range got.roots("exchange") {
-		if root.number("weft.time.blocked") > 0 {
-			assert.Equal(t, 1, lanes[root.id()], "a lane in each window with a blocked thread")
+	for _, root := range got.Roots("exchange") {
+		if root.Number("weft.time.blocked") > 0 {
+			assert.Equal(t, 1, lanes[root.ID()], "a lane in each window with a blocked thread")
 		}
 	}
 
 	for _, trace := range server.traces(t, "exchange").Data {
-		if !got.byID[idOf(t, trace.Spans[0].TraceID, trace.Spans[0].SpanID)].ofIncident() {
+		if !got.ByID[idOf(t, trace.Spans[0].TraceID, trace.Spans[0].SpanID)].OfIncident() {
 			checkJaegersLine(t, got, trace.Spans)
 		}
 	}
@@ -60,11 +62,11 @@ func TestWindowInJaeger(t *testing.T) {
 // checkSame compares all sent spans with the stored ones.
 func checkSame(t *testing.T, sent, got *output) {
 	t.Helper()
-	require.NotEmpty(t, sent.spans)
-	assert.Len(t, got.byID, len(sent.byID))
-	for _, s := range sent.byID {
-		other := got.byID[s.id()]
-		if !assert.NotNil(t, other, "%s at %d is missing in Jaeger", s.Name(), s.begin()) {
+	require.NotEmpty(t, sent.Spans)
+	assert.Len(t, got.ByID, len(sent.ByID))
+	for _, s := range sent.ByID {
+		other := got.ByID[s.ID()]
+		if !assert.NotNil(t, other, "%s at %d is missing in Jaeger", s.Name(), s.Begin()) {
 			continue
 		}
 		assert.Equal(t, s.Name(), other.Name())
@@ -76,7 +78,7 @@ func checkSame(t *testing.T, sent, got *output) {
 		if assert.Equal(t, s.Links().Len(), other.Links().Len(), s.Name()) {
 			for i, l := range s.Links().All() {
 				o := other.Links().At(i)
-				assert.Equal(t, spanID{l.TraceID(), l.SpanID()}, spanID{o.TraceID(), o.SpanID()}, s.Name())
+				assert.Equal(t, spanID{Trace: l.TraceID(), Span: l.SpanID()}, spanID{Trace: o.TraceID(), Span: o.SpanID()}, s.Name())
 				assert.Equal(t, l.Attributes().AsRaw(), o.Attributes().AsRaw(), s.Name())
 			}
 		}
@@ -88,18 +90,18 @@ func checkSegment(t *testing.T, o *output, s *span) {
 	t.Helper()
 	require.Equal(t, []string{"critical_path"}, linkKinds(s), "%s: %v", s.Name(), s.Attributes().AsRaw())
 	l := s.Links().At(0)
-	to := o.byID[spanID{l.TraceID(), l.SpanID()}]
+	to := o.ByID[spanID{Trace: l.TraceID(), Span: l.SpanID()}]
 	require.NotNil(t, to, s.Name())
 	assert.Equal(t, s.TraceID(), to.TraceID(), s.Name())
-	if to.isState() {
-		assert.True(t, to.begin() <= s.begin() && s.end() <= to.end(), "%s [%d, %d) is not a piece of %s [%d, %d)",
-			s.Name(), s.begin(), s.end(), to.Name(), to.begin(), to.end())
+	if to.IsState() {
+		assert.True(t, to.Begin() <= s.Begin() && s.End() <= to.End(), "%s [%d, %d) is not a piece of %s [%d, %d)",
+			s.Name(), s.Begin(), s.End(), to.Name(), to.Begin(), to.End())
 	}
 }
 
 func linkKinds(s *span) (kinds []string) {
 	for _, l := range s.Links().All() {
-		kinds = append(kinds, link{SpanLink: l}.kind())
+		kinds = append(kinds, link{SpanLink: l}.Kind())
 	}
 	return kinds
 }
@@ -183,18 +185,18 @@ func checkJaegersLine(t *testing.T, o *output, spans []v1Span) {
 		visited := map[*line]bool{}
 		thread.visit(visited)
 		for _, child := range thread.children {
-			s := o.byID[idOf(t, child.TraceID, child.SpanID)]
+			s := o.ByID[idOf(t, child.TraceID, child.SpanID)]
 			require.NotNil(t, s)
 			switch {
 			case visited[child]:
-			case s.number("weft.interval.time") < 3*microsecond:
+			case s.Number("weft.interval.time") < 3*spantest.Microsecond:
 				shorter++
 			default:
 				skipped[child.OperationName]++
-				assert.False(t, s.text("weft.state") == "blocked" || thread.OperationName == "critical path",
-					"skipped: %s [%d, %d] of %s", s.Name(), child.StartTime, child.end(), s.text("thread.name"))
+				assert.False(t, s.Text("weft.state") == "blocked" || thread.OperationName == "critical path",
+					"skipped: %s [%d, %d] of %s", s.Name(), child.StartTime, child.end(), s.Text("thread.name"))
 			}
-			if s.text("weft.state") == "blocked" {
+			if s.Text("weft.state") == "blocked" {
 				blocked++
 			}
 		}

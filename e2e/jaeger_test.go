@@ -18,6 +18,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // jaeger is a real Jaeger.
@@ -100,7 +102,7 @@ func (j *jaeger) traces(t *testing.T, service string) v1Answer {
 // spans returns all spans of services with all their data, through version 3 of the API.
 func (j *jaeger) spans(t *testing.T, services ...string) *output {
 	t.Helper()
-	o := newOutput()
+	o := spantest.New()
 	var decoder ptrace.JSONUnmarshaler
 	for _, service := range services {
 		for _, trace := range j.traces(t, service).Data {
@@ -110,7 +112,7 @@ func (j *jaeger) spans(t *testing.T, services ...string) *output {
 			require.True(t, j.get(t, "/api/v3/traces/"+trace.TraceID, &answer), "trace %s", trace.TraceID)
 			td, err := decoder.UnmarshalTraces(answer.Result)
 			require.NoError(t, err)
-			o.add(td)
+			o.Add(td)
 		}
 	}
 	return o
@@ -130,10 +132,10 @@ func (j *jaeger) setup() setup {
 // takes waits until Jaeger has stored all sent spans and returns them.
 func (j *jaeger) takes(t *testing.T, sent *output, services ...string) (got *output) {
 	t.Helper()
-	require.NotEmpty(t, sent.spans)
+	require.NotEmpty(t, sent.Spans)
 	poll(t, "Jaeger has all spans", func() bool {
 		got = j.spans(t, services...)
-		return len(got.byID) >= len(sent.byID)
+		return len(got.ByID) >= len(sent.ByID)
 	})
 	return got
 }
@@ -154,7 +156,7 @@ func TestInteractionsInJaeger(t *testing.T) {
 		for _, p := range programs {
 			t.Run(p.name, func(t *testing.T) { checks[p.name](t, o) })
 		}
-		t.Run("structure", func(t *testing.T) { checkStructure(t, o) })
+		t.Run("structure", func(t *testing.T) { spantest.CheckStructure(t, o) })
 		t.Run("references", func(t *testing.T) { checkReferences(t, server, o, services) })
 	})
 }
@@ -163,7 +165,7 @@ func TestInteractionsInJaeger(t *testing.T) {
 func checkReferences(t *testing.T, server *jaeger, o *output, services []string) {
 	t.Helper()
 	links, references := 0, 0
-	for _, s := range o.byID {
+	for _, s := range o.ByID {
 		links += s.Links().Len()
 	}
 	for _, service := range services {
@@ -173,7 +175,7 @@ func checkReferences(t *testing.T, server *jaeger, o *output, services []string)
 				for _, reference := range s.References {
 					if reference.RefType == "FOLLOWS_FROM" {
 						references++
-						assert.NotNil(t, o.byID[idOf(t, reference.TraceID, reference.SpanID)], "reference of %s", s.OperationName)
+						assert.NotNil(t, o.ByID[idOf(t, reference.TraceID, reference.SpanID)], "reference of %s", s.OperationName)
 					}
 				}
 			}
@@ -188,7 +190,7 @@ func idOf(t *testing.T, trace, id string) (found spanID) {
 	for _, part := range []struct {
 		text string
 		into []byte
-	}{{trace, found.trace[:]}, {id, found.span[:]}} {
+	}{{trace, found.Trace[:]}, {id, found.Span[:]}} {
 		decoded, err := hex.DecodeString(part.text)
 		require.NoError(t, err)
 		copy(part.into, decoded)
@@ -202,9 +204,9 @@ func TestTraceOfTheExchangeIsReadable(t *testing.T) {
 	server := startJaeger(t)
 	c := startCollector(t, server.setup())
 	byReport := func(o *output) (longest *span) { // a thread that arrived while the report was being written
-		for _, s := range o.spans {
-			if s.Name() == "blocked OrderBook" && s.text("weft.lock.holder.thread.name") == "report" &&
-				(longest == nil || s.number("weft.interval.time") > longest.number("weft.interval.time")) {
+		for _, s := range o.Spans {
+			if s.Name() == "blocked OrderBook" && s.Text("weft.lock.holder.thread.name") == "report" &&
+				(longest == nil || s.Number("weft.interval.time") > longest.Number("weft.interval.time")) {
 				longest = s
 			}
 		}
@@ -214,15 +216,15 @@ func TestTraceOfTheExchangeIsReadable(t *testing.T) {
 	names := []string{"matcher-1", "gateway-1", "report", "market-data", "blocked OrderBook", "wait OrderQueue", "wait Tape", "runnable", "sleep"}
 	c.exchange(t, "a report blocks a thread for long", func(o *output) bool {
 		longest := byReport(o)
-		return longest != nil && longest.number("weft.interval.time") > long && len(o.unnamed(names)) == 0
+		return longest != nil && longest.Number("weft.interval.time") > long && len(o.Unnamed(names)) == 0
 	})
 	o := server.takes(t, c.finish(t, "exchange"), "exchange")
-	checkStructure(t, o)
-	assert.Empty(t, o.unnamed(names))
+	spantest.CheckStructure(t, o)
+	assert.Empty(t, o.Unnamed(names))
 	longest := byReport(o)
 	require.NotNil(t, longest)
-	assert.Greater(t, longest.number("weft.interval.time"), long)
-	assert.Contains(t, longest.text("code.stacktrace"), "com.acme.orders.")
+	assert.Greater(t, longest.Number("weft.interval.time"), long)
+	assert.Contains(t, longest.Text("code.stacktrace"), "com.acme.orders.")
 
 	if file := os.Getenv("WEFT_E2E_TRACE"); file != "" {
 		var answer json.RawMessage

@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // jarStart is a JVM that gets weft-otel.jar.
@@ -119,17 +121,17 @@ func (p *process) notes(t *testing.T, options ...string) string {
 // checkRequests requires that the waits of all requests were recorded once, by one agent, and that they know their spans.
 func checkRequests(t *testing.T, o *output, service string, requests int) {
 	t.Helper()
-	waits := o.of(service, func(s *span) bool {
-		return s.has("weft.interval.time") && !s.ofIncident() && s.text("thread.name") == "waiter" && s.text("weft.state") == "blocked" &&
-			s.text("weft.context.trace.id") != ""
+	waits := o.Of(service, func(s *span) bool {
+		return s.Has("weft.interval.time") && !s.OfIncident() && s.Text("thread.name") == "waiter" && s.Text("weft.state") == "blocked" &&
+			s.Text("weft.context.trace.id") != ""
 	})
 	sessions := map[string]bool{}
-	for _, s := range o.of(service, func(s *span) bool { return s.session != "" }) {
-		sessions[s.session] = true
+	for _, s := range o.Of(service, func(s *span) bool { return s.Session != "" }) {
+		sessions[s.Session] = true
 	}
 	assert.Len(t, waits, requests)
 	assert.Len(t, sessions, 1, "sessions")
-	checkNothingLost(t, o)
+	spantest.CheckNothingLost(t, o)
 }
 
 // checkQuiet requires that a program printed only its own words, and the JVM only warnings that are known.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // TestJoinsAtTheEndOfWindows checks that a critical path is known to its end where a window ends within a join, although the joined thread
@@ -16,12 +18,12 @@ func TestJoinsAtTheEndOfWindows(t *testing.T) {
 	c := startCollector(t, setup{engine: []string{"max_spans_per_window: 0", "window: 10ms"}})
 	require.Equal(t, 0, java(t, jdks[0], c.endpoint, "joins", "Joins", "10").wait(t))
 	o := c.finish(t, "joins")
-	checkStructure(t, o)
+	spantest.CheckStructure(t, o)
 	segments := 0
-	for _, s := range o.spans {
-		if kind := s.text("weft.critical_path.kind"); kind != "" {
+	for _, s := range o.Spans {
+		if kind := s.Text("weft.critical_path.kind"); kind != "" {
 			segments++
-			assert.NotEqual(t, "unknown", kind, s.text("weft.explanation"))
+			assert.NotEqual(t, "unknown", kind, s.Text("weft.explanation"))
 			checkSegment(t, o, s)
 		}
 	}

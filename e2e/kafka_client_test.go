@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // TestKafkaNamesTheSlowCallback runs a producer whose callback blocks its network thread, so that senders wait for memory of its buffer. The
@@ -27,31 +29,31 @@ func TestKafkaNamesTheSlowCallback(t *testing.T) {
 	assert.Equal(t, 2*truth.Sent, truth.Read, "records of both reports")
 	broker.stop(t, syscall.SIGTERM)
 	o := c.finish(t, "clicks", "broker")
-	checkNothingLost(t, o)
+	spantest.CheckNothingLost(t, o)
 
-	buffer := waitsWhere(o, "clicks", func(s *span) bool { return s.text("weft.wait.kind") == "pool" })
-	assert.InEpsilon(t, truth.Waited, buffer.time, 0.1, "waits for memory")
-	assert.Equal(t, []string{"com.acme.clicks.Clicks.click"}, buffer.values("code.function.name"))
-	assert.Equal(t, []string{"org.apache.kafka.clients.producer.internals.BufferPool.allocate"}, buffer.values("weft.wait.entry"))
-	assert.Equal(t, "kafka-producer-network-thread | producer-1", buffer.most("weft.lock.holder.thread.name"))
-	assert.Equal(t, "com.acme.clicks.Audit.write", buffer.most("weft.lock.holder.function"))
+	buffer := spantest.WaitsWhere(o, "clicks", func(s *span) bool { return s.Text("weft.wait.kind") == "pool" })
+	assert.InEpsilon(t, truth.Waited, buffer.Time, 0.1, "waits for memory")
+	assert.Equal(t, []string{"com.acme.clicks.Clicks.click"}, buffer.Values("code.function.name"))
+	assert.Equal(t, []string{"org.apache.kafka.clients.producer.internals.BufferPool.allocate"}, buffer.Values("weft.wait.entry"))
+	assert.Equal(t, "kafka-producer-network-thread | producer-1", buffer.Most("weft.lock.holder.thread.name"))
+	assert.Equal(t, "com.acme.clicks.Audit.write", buffer.Most("weft.lock.holder.function"))
 
-	named := func(service, prefix string) seenWaits {
-		return waitsWhere(o, service, func(s *span) bool {
-			return strings.HasPrefix(s.text("thread.name"), prefix) && s.isState() && s.text("weft.wait.kind") != ""
+	named := func(service, prefix string) spantest.Waits {
+		return spantest.WaitsWhere(o, service, func(s *span) bool {
+			return strings.HasPrefix(s.Text("thread.name"), prefix) && s.IsState() && s.Text("weft.wait.kind") != ""
 		})
 	}
-	assert.Less(t, waitsWhere(o, "clicks", (*span).contended).time, truth.Waited*6/5, "consumers do not contend")
-	assert.Equal(t, "org.apache.kafka.clients.consumer.KafkaConsumer.poll", waitsWhere(o, "clicks", func(s *span) bool {
-		return s.text("weft.wait.kind") == "queue"
-	}).most("weft.wait.entry"))
-	assert.Equal(t, "timer", named("clicks", "kafka-coordinator-heartbeat-thread").most("weft.wait.kind"))
+	assert.Less(t, spantest.WaitsWhere(o, "clicks", (*span).Contended).Time, truth.Waited*6/5, "consumers do not contend")
+	assert.Equal(t, "org.apache.kafka.clients.consumer.KafkaConsumer.poll", spantest.WaitsWhere(o, "clicks", func(s *span) bool {
+		return s.Text("weft.wait.kind") == "queue"
+	}).Most("weft.wait.entry"))
+	assert.Equal(t, "timer", named("clicks", "kafka-coordinator-heartbeat-thread").Most("weft.wait.kind"))
 	for _, idle := range []string{"data-plane-kafka-request-handler-", "group-coordinator-event-processor-", "quorum-controller-1-event-handler"} {
-		assert.Equal(t, "idle", named("broker", idle).most("weft.wait.kind"), idle)
+		assert.Equal(t, "idle", named("broker", idle).Most("weft.wait.kind"), idle)
 	}
-	assert.Equal(t, "timer", named("broker", "ExpirationReaper-").most("weft.wait.kind"))
+	assert.Equal(t, "timer", named("broker", "ExpirationReaper-").Most("weft.wait.kind"))
 
 	first, text := summaryOf(t, c)
 	assert.Regexp(t, `^8 visitors waited \S+ s for memory of BufferPool in Clicks\.click; held by kafka-producer-network-thread \| producer-1, mostly in Audit\.write$`, first)
-	t.Logf("%v waited, %v seen\n%s", time.Duration(truth.Waited), time.Duration(buffer.time), text)
+	t.Logf("%v waited, %v seen\n%s", time.Duration(truth.Waited), time.Duration(buffer.Time), text)
 }

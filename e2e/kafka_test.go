@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/e2e/spantest"
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
@@ -109,7 +110,7 @@ func TestKafka(t *testing.T) {
 	broker := startKafka(t)
 	s := startSink(t)
 	c := startCollector(t, setup{config: "kafka.yaml", more: []string{patientOTLP}, env: []string{"KAFKA_BROKERS=[" + broker.address + "]", "WEFT_BACKEND=" + s.grpc}})
-	var one, two pingPong
+	var one, two spantest.PingPong
 	runJava(t, jdks[0], c.endpoint, "one", &one, "PingPong", "50")
 	runJava(t, jdks[0], c.endpoint, "two", &two, "PingPong", "50")
 	s.waitForCut(t, "one", "end")
@@ -117,8 +118,8 @@ func TestKafka(t *testing.T) {
 	c.terminate(t)
 	s.terminate(t)
 	o := s.spans(t)
-	checkPingPong(t, o, "one", one)
-	checkPingPong(t, o, "two", two)
-	checkStructure(t, o)
-	checkNothingLost(t, o)
+	spantest.CheckPingPong(t, o, "one", one)
+	spantest.CheckPingPong(t, o, "two", two)
+	spantest.CheckStructure(t, o)
+	spantest.CheckNothingLost(t, o)
 }

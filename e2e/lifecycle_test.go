@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // counter returns the last count that the program Idle printed.
@@ -48,12 +50,12 @@ func TestCollectorRestartsDoNotAffectTheJVM(t *testing.T) {
 		jvm.advance(t, 20)
 
 		second := startCollector(t, setup{endpoint: first.endpoint})
-		poll(t, "the second collector writes windows", func() bool { return len(second.spans(t).roots(service)) > 1 })
+		poll(t, "the second collector writes windows", func() bool { return len(second.spans(t).Roots(service)) > 1 })
 		second.stop(t, syscall.SIGKILL)
 		jvm.advance(t, 20)
 
 		third := startCollector(t, setup{endpoint: first.endpoint})
-		poll(t, "the third collector writes windows", func() bool { return len(third.spans(t).roots(service)) > 1 })
+		poll(t, "the third collector writes windows", func() bool { return len(third.spans(t).Roots(service)) > 1 })
 		require.NoError(t, writeLine(jvm))
 		require.Equal(t, 0, jvm.wait(t), "exit code of the JVM")
 		assert.Empty(t, jvm.errLines(), "the agent is silent")
@@ -65,18 +67,18 @@ func TestCollectorRestartsDoNotAffectTheJVM(t *testing.T) {
 		outputs := []*output{first.spans(t), second.spans(t), third.finish(t, service)}
 		handoffs := 0
 		for i, o := range outputs {
-			roots := o.roots(service)
+			roots := o.Roots(service)
 			require.NotEmpty(t, roots, "collector %d", i+1)
-			assert.Equal(t, outputs[0].roots(service)[0].session, roots[0].session, "collector %d: the session continues", i+1)
-			handoffs += len(o.links(service, "handoff"))
-			checkStructureBut(t, o, linksMayPointAtAnotherCollector)
+			assert.Equal(t, outputs[0].Roots(service)[0].Session, roots[0].Session, "collector %d: the session continues", i+1)
+			handoffs += len(o.Links(service, "handoff"))
+			spantest.CheckStructureBut(t, o, spantest.LinksMayPointAtAnotherCollector)
 			if i == 0 {
-				assert.Equal(t, "shutdown", roots[len(roots)-1].text("weft.window.cut"))
+				assert.Equal(t, "shutdown", roots[len(roots)-1].Text("weft.window.cut"))
 				continue
 			}
-			assert.Zero(t, roots[0].number("weft.events.missed"), "collector %d: events before it were acknowledged by another one", i+1)
-			for _, thread := range o.of(service, func(s *span) bool { return s.parent() == roots[0].id() }) {
-				assert.True(t, startsUnknown(o, thread), "collector %d: the earlier history of %s is marked as unknown", i+1, thread.text("thread.name"))
+			assert.Zero(t, roots[0].Number("weft.events.missed"), "collector %d: events before it were acknowledged by another one", i+1)
+			for _, thread := range o.Of(service, func(s *span) bool { return s.Parent() == roots[0].ID() }) {
+				assert.True(t, startsUnknown(o, thread), "collector %d: the earlier history of %s is marked as unknown", i+1, thread.Text("thread.name"))
 			}
 		}
 		t.Logf("%d of %d handoffs were seen by one of three collectors", handoffs, truth.Handoffs)
@@ -96,8 +98,8 @@ func (c *collector) hasHeard(t *testing.T, service string) {
 
 // startsUnknown reports whether the first state of a thread is marked as starting in the middle, or the thread has just started.
 func startsUnknown(o *output, thread *span) bool {
-	states := o.of(thread.service, func(s *span) bool { return s.parent() == thread.id() })
-	return len(states) > 0 && (states[0].has("weft.history.missing") || states[0].text("weft.state") == "unknown" || states[0].Links().Len() > 0)
+	states := o.Of(thread.Service, func(s *span) bool { return s.Parent() == thread.ID() })
+	return len(states) > 0 && (states[0].Has("weft.history.missing") || states[0].Text("weft.state") == "unknown" || states[0].Links().Len() > 0)
 }
 
 // TestSessionEndsWhenItsJVMIsKilled kills the JVM with SIGKILL.
@@ -105,12 +107,12 @@ func TestSessionEndsWhenItsJVMIsKilled(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		c := startCollector(t, setup{})
 		jvm := java(t, j, c.endpoint, "victim", "Idle")
-		poll(t, "the first window is written", func() bool { return len(c.spans(t).roots("victim")) > 0 })
+		poll(t, "the first window is written", func() bool { return len(c.spans(t).Roots("victim")) > 0 })
 		jvm.advance(t, 20)
 		jvm.stop(t, syscall.SIGKILL)
 		c.waitForCut(t, "victim", "lost")
 		c.terminate(t)
-		checkStructure(t, c.spans(t))
+		spantest.CheckStructure(t, c.spans(t))
 	})
 }
 
@@ -123,7 +125,7 @@ func TestShutdownDoesNotWaitForAnIdleAgent(t *testing.T) {
 		c.hasHeard(t, "stuck")
 		took := c.terminate(t)
 		t.Logf("the collector ended after %v", took.Round(time.Millisecond))
-		assert.Equal(t, 1, c.spans(t).cuts("stuck")["shutdown"], "the open window is written")
+		assert.Equal(t, 1, c.spans(t).Cuts("stuck")["shutdown"], "the open window is written")
 		assert.True(t, jvm.running())
 	})
 }
@@ -132,7 +134,7 @@ func TestShutdownDoesNotWaitForAnIdleAgent(t *testing.T) {
 func TestBadPeerIsDisconnected(t *testing.T) {
 	c := startCollector(t, setup{})
 	jvm := java(t, jdks[0], c.endpoint, "good", "Idle")
-	poll(t, "the first window is written", func() bool { return len(c.spans(t).roots("good")) > 0 })
+	poll(t, "the first window is written", func() bool { return len(c.spans(t).Roots("good")) > 0 })
 	for _, test := range []struct{ name, bytes string }{
 		{"text", strings.Repeat("garbage ", 1000)},
 		{"http", "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"},
@@ -163,9 +165,9 @@ func TestBadPeerIsDisconnected(t *testing.T) {
 	}
 	jvm.truth(t, &truth)
 	o := c.finish(t, "good")
-	checkStructure(t, o)
-	checkNothingLost(t, o)
-	links := keep(o.links("good", "handoff"), func(l link) bool { return l.from.text("weft.lock.class") == truth.Lock })
+	spantest.CheckStructure(t, o)
+	spantest.CheckNothingLost(t, o)
+	links := spantest.Keep(o.Links("good", "handoff"), func(l link) bool { return l.From.Text("weft.lock.class") == truth.Lock })
 	assert.Len(t, links, truth.Handoffs, "all handoffs of the other JVM")
 }
 

@@ -121,10 +121,10 @@ func (v *leavers) check(t *testing.T, to *backend) {
 	for _, service := range []string{"vanished", "exited"} {
 		poll(t, "the session of "+service+" is ended", func() bool { return to.cuts(service)["lost"] > 0 })
 		to.mu.Lock()
-		assert.Equal(t, 1, to.got.cuts(service)["lost"], service)
-		assert.Zero(t, to.got.cuts(service)["end"], service)
-		for _, root := range to.got.roots(service) {
-			assert.Zero(t, root.number("weft.events.missed"), service)
+		assert.Equal(t, 1, to.got.Cuts(service)["lost"], service)
+		assert.Zero(t, to.got.Cuts(service)["end"], service)
+		for _, root := range to.got.Roots(service) {
+			assert.Zero(t, root.Number("weft.events.missed"), service)
 		}
 		to.mu.Unlock()
 	}

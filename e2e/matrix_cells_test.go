@@ -49,28 +49,28 @@ type column struct {
 
 var matrixColumns = []column{
 	{"kind", func(_ *output, c *waitCase, _ *truthWait, s *span) (want, got string) {
-		return c.Kind, s.text("weft.wait.kind")
+		return c.Kind, s.Text("weft.wait.kind")
 	}},
 	{"site", func(_ *output, c *waitCase, _ *truthWait, s *span) (want, got string) {
-		return c.Function, s.text("code.function.name")
+		return c.Function, s.Text("code.function.name")
 	}},
 	{"entry", func(_ *output, c *waitCase, _ *truthWait, s *span) (want, got string) {
-		return c.Entry, s.text("weft.wait.entry")
+		return c.Entry, s.Text("weft.wait.entry")
 	}},
 	{"name", func(_ *output, c *waitCase, _ *truthWait, s *span) (want, got string) {
-		return c.Lock, s.text("weft.lock.name")
+		return c.Lock, s.Text("weft.lock.name")
 	}},
 	{"cause", func(_ *output, _ *waitCase, w *truthWait, s *span) (want, got string) {
-		return w.Cause, s.text("weft.wait.cause")
+		return w.Cause, s.Text("weft.wait.cause")
 	}},
 	{"releaser", func(o *output, _ *waitCase, w *truthWait, s *span) (want, got string) {
-		return w.Releaser, o.releaser(s)
+		return w.Releaser, releaser(o, s)
 	}},
 	{"holder", func(_ *output, _ *waitCase, w *truthWait, s *span) (want, got string) {
-		return w.Holder, s.text("weft.lock.holder.thread.name")
+		return w.Holder, s.Text("weft.lock.holder.thread.name")
 	}},
 	{"held", func(_ *output, _ *waitCase, w *truthWait, s *span) (want, got string) {
-		return w.Held, s.text("weft.lock.holder.function")
+		return w.Held, s.Text("weft.lock.holder.function")
 	}},
 	{"share", func(_ *output, _ *waitCase, w *truthWait, s *span) (want, got string) {
 		const slack = 0.01 // the program reads the clock a little before and after
@@ -84,7 +84,7 @@ var matrixColumns = []column{
 		return fmt.Sprintf("%.3f-%.3f", w.ShareLeast, w.ShareMost), got
 	}},
 	{"length", func(_ *output, _ *waitCase, w *truthWait, s *span) (want, got string) {
-		length := s.end() - s.began()
+		length := s.End() - s.Began()
 		got = fmt.Sprintf("%.2fms", millis(length))
 		if length >= w.Least && length <= w.most() {
 			return got, got
@@ -96,11 +96,11 @@ var matrixColumns = []column{
 func millis(ns int64) float64 { return float64(ns) / float64(time.Millisecond) }
 
 // releaser returns the name of the thread that ended a wait, by its link.
-func (o *output) releaser(s *span) string {
+func releaser(o *output, s *span) string {
 	for _, l := range s.Links().All() {
-		candidate := link{l, s, o.byID[spanID{l.TraceID(), l.SpanID()}]}
-		if slices.Contains([]string{"handoff", "notify", "notify_all", "join", "interrupt", "unpark"}, candidate.kind()) && candidate.to != nil {
-			return candidate.to.text("thread.name")
+		candidate := link{SpanLink: l, From: s, To: o.ByID[spanID{Trace: l.TraceID(), Span: l.SpanID()}]}
+		if slices.Contains([]string{"handoff", "notify", "notify_all", "join", "interrupt", "unpark"}, candidate.Kind()) && candidate.To != nil {
+			return candidate.To.Text("thread.name")
 		}
 	}
 	return ""
@@ -108,22 +108,22 @@ func (o *output) releaser(s *span) string {
 
 // waitsDuring returns the waits of a thread whose middle is within a call. It leaves out those below a twentieth of the call's: libraries have
 // locks, too, for which threads do wait now and then.
-func (o *output) waitsDuring(service string, w *truthWait) []*span {
-	return o.of(service, func(s *span) bool {
-		middle := s.began()/2 + s.end()/2
-		return s.text("thread.name") == w.Thread && s.has("weft.wait.kind") && s.text("weft.state") != "reentering" &&
-			middle >= w.Called && middle <= w.Returned && s.end()-s.began() >= w.Least/20
+func waitsDuring(o *output, service string, w *truthWait) []*span {
+	return o.Of(service, func(s *span) bool {
+		middle := s.Began()/2 + s.End()/2
+		return s.Text("thread.name") == w.Thread && s.Has("weft.wait.kind") && s.Text("weft.state") != "reentering" &&
+			middle >= w.Called && middle <= w.Returned && s.End()-s.Began() >= w.Least/20
 	})
 }
 
 // pathThrough returns for how long the threads of a scenario are on the critical path of main, with a known activity.
-func (o *output) pathThrough(service string, c *waitCase) time.Duration {
+func pathThrough(o *output, service string, c *waitCase) time.Duration {
 	var sum int64
-	for _, s := range o.of(service, func(s *span) bool {
-		return strings.HasPrefix(s.text("weft.critical_path.thread.name"), c.Name+"-") &&
-			slices.Contains([]string{"run", "sleep", "timer"}, s.text("weft.critical_path.kind"))
+	for _, s := range o.Of(service, func(s *span) bool {
+		return strings.HasPrefix(s.Text("weft.critical_path.thread.name"), c.Name+"-") &&
+			slices.Contains([]string{"run", "sleep", "timer"}, s.Text("weft.critical_path.kind"))
 	}) {
-		sum += s.number("weft.interval.time")
+		sum += s.Number("weft.interval.time")
 	}
 	return time.Duration(sum)
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // unknowable lists what a source need not know. If the cells are not empty, they must be right all the same.
@@ -70,7 +72,7 @@ func compareCase(o *output, service string, from source, c *waitCase, saves map[
 	count := matrixCell{column: "waits", ok: true}
 	for i := range c.Waits {
 		w := &c.Waits[i]
-		spans := o.waitsDuring(service, w)
+		spans := waitsDuring(o, service, w)
 		count.add("1", strconv.Itoa(len(spans)))
 		if len(spans) > 0 {
 			pairs = append(pairs, pair{w, spans[0]})
@@ -88,7 +90,7 @@ func compareCase(o *output, service string, from source, c *waitCase, saves map[
 		cells = append(cells, cell)
 	}
 	path := matrixCell{column: "path", ok: true, unknown: whyUnknown(from, c, "path")}
-	want, got := time.Duration(c.Path)*time.Millisecond, o.pathThrough(service, c).Round(time.Millisecond)
+	want, got := time.Duration(c.Path)*time.Millisecond, pathThrough(o, service, c).Round(time.Millisecond)
 	if got >= want/20*19 {
 		want = got
 	}
@@ -96,8 +98,8 @@ func compareCase(o *output, service string, from source, c *waitCase, saves map[
 		path.add(want.String(), got.String())
 	}
 	what := matrixCell{column: "saves", ok: true, unknown: whyUnknown(from, c, "saves")}
-	if isContended(c.Kind) {
-		what.add(saves[o.lockClass(service, c)].compare())
+	if spantest.IsContended(c.Kind) {
+		what.add(saves[lockClass(o, service, c)].compare())
 	}
 	return append(cells, path, what)
 }
@@ -121,7 +123,7 @@ func checkMatrix(t *testing.T, o *output, service string, from source, truth []w
 	t.Helper()
 	require.NotEmpty(t, truth)
 	var table strings.Builder
-	saves := o.savings(service, truth)
+	saves := savingsOf(o, service, truth)
 	for i := range truth {
 		c := &truth[i]
 		table.WriteString("\n| " + from.String() + " | " + c.Name + " |")

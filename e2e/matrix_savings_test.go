@@ -3,7 +3,11 @@
 
 package e2e
 
-import "time"
+import (
+	"time"
+
+	"github.com/weft-otel/weft/e2e/spantest"
+)
 
 // savings is by how much main would end earlier without the waits for locks of a class. Scenarios can share a class.
 type savings struct{ least, most, got time.Duration }
@@ -18,35 +22,35 @@ func (s savings) compare() (want, got string) {
 }
 
 // lockClass returns the class of what a scenario waits for.
-func (o *output) lockClass(service string, c *waitCase) string {
+func lockClass(o *output, service string, c *waitCase) string {
 	for i := range c.Waits {
-		if spans := o.waitsDuring(service, &c.Waits[i]); len(spans) > 0 {
-			return spans[0].text("weft.lock.class")
+		if spans := waitsDuring(o, service, &c.Waits[i]); len(spans) > 0 {
+			return spans[0].Text("weft.lock.class")
 		}
 	}
 	return ""
 }
 
 // savings returns the savings by class, as the program knows them and as the roots state them.
-func (o *output) savings(service string, truth []waitCase) map[string]savings {
+func savingsOf(o *output, service string, truth []waitCase) map[string]savings {
 	all := make(map[string]savings)
 	for i := range truth {
 		c := &truth[i]
-		if !isContended(c.Kind) {
+		if !spantest.IsContended(c.Kind) {
 			continue
 		}
-		class := o.lockClass(service, c)
+		class := lockClass(o, service, c)
 		s := all[class]
 		s.least += time.Duration(c.SavesLeast)
 		s.most += time.Duration(c.SavesMost)
 		all[class] = s
 	}
-	for _, root := range o.roots(service) {
+	for _, root := range o.Roots(service) {
 		for _, event := range root.Events().All() {
 			if event.Name() == "weft.lock" {
 				class, _ := event.Attributes().Get("weft.lock.class")
 				s := all[class.AsString()]
-				s.got += time.Duration(number(event.Attributes(), "weft.what_if.saved"))
+				s.got += time.Duration(spantest.Number(event.Attributes(), "weft.what_if.saved"))
 				all[class.AsString()] = s
 			}
 		}

@@ -23,6 +23,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pmetric/pmetricotlp"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // figures are the latest values by their Prometheus name, summed over labels.
@@ -45,10 +47,10 @@ func TestMetricExporters(t *testing.T) {
 	c.waitForCut(t, "counters", "end")
 	o := c.spans(t)
 	want := figures{}
-	for _, th := range o.of("counters", func(s *span) bool { _, ok := s.Attributes().Get("jvm.thread.daemon"); return ok }) {
-		want["weft_lock_contentions_total"] += float64(th.number("weft.count.blocked"))
-		want["weft_lock_blocked_time_seconds_total"] += float64(th.number("weft.time.blocked")) / 1e9
-		want["weft_lock_blocked_duration_seconds_count"] += float64(th.number("weft.count.blocked"))
+	for _, th := range o.Of("counters", func(s *span) bool { _, ok := s.Attributes().Get("jvm.thread.daemon"); return ok }) {
+		want["weft_lock_contentions_total"] += float64(th.Number("weft.count.blocked"))
+		want["weft_lock_blocked_time_seconds_total"] += float64(th.Number("weft.time.blocked")) / 1e9
+		want["weft_lock_blocked_duration_seconds_count"] += float64(th.Number("weft.count.blocked"))
 	}
 	want["weft_deadlocked_threads"] = 0
 	require.NotZero(t, want["weft_lock_contentions_total"], "the values to compare must not be zero")
@@ -68,7 +70,7 @@ func TestMetricExporters(t *testing.T) {
 		})
 	}
 	c.terminate(t)
-	checkNothingLost(t, o)
+	spantest.CheckNothingLost(t, o)
 }
 
 var sample = regexp.MustCompile(`^(weft_[a-z_]+)(\{[^}]*\})? (\S+)`)

@@ -159,34 +159,34 @@ func (i identity) proceed(t *testing.T, p *process, word, endpoint string) map[s
 // check compares the spans with the service and the instance as the jar knows them, and with what the process published.
 func (i identity) check(t *testing.T, o *output, service, instance string, resource map[string]string) {
 	t.Helper()
-	ours := o.of(i.service, func(s *span) bool {
-		ofWindow := s.has("weft.interval.time") && !s.ofIncident()
-		return s.session != "" && ofWindow && s.text("thread.name") == "waiter" && s.text("weft.lock.name") == "OneRequest.LOCK"
+	ours := o.Of(i.service, func(s *span) bool {
+		ofWindow := s.Has("weft.interval.time") && !s.OfIncident()
+		return s.Session != "" && ofWindow && s.Text("thread.name") == "waiter" && s.Text("weft.lock.name") == "OneRequest.LOCK"
 	})
 	require.Len(t, ours, 1)
 	if i.jar != "misplaced" {
 		checkProcessContext(t, resource, ours[0])
 	}
-	own := request{ours[0].text("weft.context.trace.id"), ours[0].text("weft.context.span.id")}
+	own := request{ours[0].Text("weft.context.trace.id"), ours[0].Text("weft.context.span.id")}
 	if i.instance != "" {
-		assert.Equal(t, i.instance, ours[0].instance)
+		assert.Equal(t, i.instance, ours[0].Instance)
 	}
 	if i.jar == "class path" {
 		assert.Equal(t, i.service, service)
 		assert.NotEmpty(t, own.Span)
 		if i.agent != "attached" { // this SDK has no id of its own
-			assert.Equal(t, instance, ours[0].instance)
+			assert.Equal(t, instance, ours[0].Instance)
 		}
 		return
 	}
-	theirs := o.of(i.service, func(s *span) bool { return s.session == "" })
+	theirs := o.Of(i.service, func(s *span) bool { return s.Session == "" })
 	require.Len(t, theirs, 1, "spans of the program")
 	if i.jar == "misplaced" {
 		assert.Empty(t, own)
 		return
 	}
 	assert.Equal(t, i.service, service)
-	assert.Equal(t, instance, theirs[0].instance)
-	assert.Equal(t, theirs[0].instance, ours[0].instance)
+	assert.Equal(t, instance, theirs[0].Instance)
+	assert.Equal(t, theirs[0].Instance, ours[0].Instance)
 	assert.Equal(t, request{theirs[0].TraceID().String(), theirs[0].SpanID().String()}, own)
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // request is a span of the application.
@@ -44,26 +46,26 @@ func TestBlockedRequestLinksToOwnerRequest(t *testing.T) {
 		o := c.finish(t, service)
 		checkRequest(t, o, service, "blocked", "Requests$Account", truth.Monitor)
 		checkRequest(t, o, service, "parked", "java.util.concurrent.locks.ReentrantLock$NonfairSync", truth.Lock)
-		checkNothingLost(t, o)
+		spantest.CheckNothingLost(t, o)
 	})
 }
 
 func checkRequest(t *testing.T, o *output, service, state, class string, truth contended) {
 	t.Helper()
-	waits := o.of(service, func(s *span) bool {
-		return s.text("weft.state") == state && s.text("weft.lock.class") == class && s.text("thread.name") == "waiter" &&
-			s.text("weft.context.trace.id") != "" // not the one in the request's own trace
+	waits := o.Of(service, func(s *span) bool {
+		return s.Text("weft.state") == state && s.Text("weft.lock.class") == class && s.Text("thread.name") == "waiter" &&
+			s.Text("weft.context.trace.id") != "" // not the one in the request's own trace
 	})
 	require.Len(t, waits, 1, "%s", class)
 	s := waits[0]
-	own := request{s.text("weft.context.trace.id"), s.text("weft.context.span.id")}
-	owners := request{s.text("weft.lock.owner.trace.id"), s.text("weft.lock.owner.span.id")}
-	assert.Contains(t, s.text("weft.lock.owner.stacktrace"), "at Requests.", "stack of the owner")
-	ran := o.of(service, func(r *span) bool {
-		return r.text("weft.state") == "runnable" && r.number("thread.id") == s.number("thread.id") && r.end() == s.begin()
+	own := request{s.Text("weft.context.trace.id"), s.Text("weft.context.span.id")}
+	owners := request{s.Text("weft.lock.owner.trace.id"), s.Text("weft.lock.owner.span.id")}
+	assert.Contains(t, s.Text("weft.lock.owner.stacktrace"), "at Requests.", "stack of the owner")
+	ran := o.Of(service, func(r *span) bool {
+		return r.Text("weft.state") == "runnable" && r.Number("thread.id") == s.Number("thread.id") && r.End() == s.Begin()
 	})
 	require.Len(t, ran, 1)
-	assert.Positive(t, ran[0].number("weft.cpu.time"), "it spun until the lock was held")
+	assert.Positive(t, ran[0].Number("weft.cpu.time"), "it spun until the lock was held")
 	assert.Equal(t, truth.Waiter, own)
 	assert.Equal(t, truth.Holder, owners)
 	assert.Equal(t, []request{truth.Waiter}, linked(s.Links(), "context"))

@@ -32,8 +32,8 @@ func TestPageNamesTheHottestLock(t *testing.T) {
 	p.Until("weftPlane.limits.to > " + strconv.FormatFloat(to, 'f', -1, 64))
 	poll(t, "the order book is the most contended lock", func() bool {
 		o := c.spans(t)
-		return o.lockTotal("exchange", "com.acme.orders.OrderBook", "weft.lock.contentions") >= 20 &&
-			4*o.lockTotal("exchange", "com.acme.orders.OrderBook", "weft.lock.blocked.time") > 3*o.lockTotal("exchange", "", "weft.lock.blocked.time")
+		return o.LockTotal("exchange", "com.acme.orders.OrderBook", "weft.lock.contentions") >= 20 &&
+			4*o.LockTotal("exchange", "com.acme.orders.OrderBook", "weft.lock.blocked.time") > 3*o.LockTotal("exchange", "", "weft.lock.blocked.time")
 	})
 	jvm.stop(t, syscall.SIGTERM)
 	p.Until(`document.querySelector(".status")?.innerText.includes("ended after")`)
@@ -44,7 +44,7 @@ func TestPageNamesTheHottestLock(t *testing.T) {
 	p.Until(`document.querySelector("[data-table=classes] tbody tr")?.innerText.startsWith("OrderBook")`)
 	o := c.finish(t, "exchange")
 	assert.Contains(t, browser.Eval[string](p, `document.querySelector("[data-table=classes] tbody tr").innerHTML`),
-		nanoseconds(o.lockTotal("exchange", "com.acme.orders.OrderBook", "weft.lock.blocked.time")), "equal to the spans")
+		nanoseconds(o.LockTotal("exchange", "com.acme.orders.OrderBook", "weft.lock.blocked.time")), "equal to the spans")
 	p.Expect("ERR_") // the collector has stopped
 }
 

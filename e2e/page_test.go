@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/e2e/spantest"
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
@@ -44,7 +45,7 @@ func fromPage(t *testing.T, c *collector, path string, into any) {
 func TestPageMatchesTheSpans(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		c := startCollector(t, setup{})
-		var truth pingPong
+		var truth spantest.PingPong
 		runJava(t, j, c.endpoint, "pingpong", &truth, "PingPong", "200")
 		c.waitForCut(t, "pingpong", "end")
 
@@ -116,8 +117,8 @@ func TestPageMatchesTheSpans(t *testing.T) {
 		assert.ElementsMatch(t, truth.Players, []int64{longest.Thread.ID, interval.Owner.Thread.ID})
 
 		o := c.finish(t, "pingpong")
-		assert.Equal(t, o.lockTotal("pingpong", truth.Lock, "weft.lock.blocked.time"), hottest.Blocked.Time)
-		spans := o.of("pingpong", func(sp *span) bool {
+		assert.Equal(t, o.LockTotal("pingpong", truth.Lock, "weft.lock.blocked.time"), hottest.Blocked.Time)
+		spans := o.Of("pingpong", func(sp *span) bool {
 			return sp.TraceID().String() == interval.Span.TraceID && sp.SpanID().String() == interval.Span.SpanID
 		})
 		if assert.Len(t, spans, 1, "the span on the page") {
@@ -131,7 +132,7 @@ func TestPageAfterRestart(t *testing.T) {
 	folder := filepath.Join(threadtest.SocketDir(t), "sessions")
 	keep := setup{more: []string{"yaml:exporters::thread_view::directory: " + folder}}
 	c := startCollector(t, keep)
-	var truth pingPong
+	var truth spantest.PingPong
 	runJava(t, jdks[0], c.endpoint, "pingpong", &truth, "PingPong", "50")
 	var list pageSessions
 	poll(t, "the page shows that the session has ended", func() bool {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // TestParksMatchUnparks checks that each unpark that wakes a parked thread has one link, and an unpark before the park has none.
@@ -18,8 +20,8 @@ func TestParksMatchUnparks(t *testing.T) {
 		runJava(t, j, c.endpoint, service, &truth, "Parks", "100")
 		o := c.finish(t, service)
 		checkParks(t, o, service, truth)
-		checkStructure(t, o)
-		checkNothingLost(t, o)
+		spantest.CheckStructure(t, o)
+		spantest.CheckNothingLost(t, o)
 	})
 }
 
@@ -39,10 +41,10 @@ func checkParks(t *testing.T, o *output, service string, truth parks) {
 	t.Helper()
 	const lock = "java.util.concurrent.locks.ReentrantLock$NonfairSync"
 	of := func(class, kind string) []link {
-		return keep(o.links(service, kind), func(l link) bool { return l.from.text("weft.lock.class") == class })
+		return spantest.Keep(o.Links(service, kind), func(l link) bool { return l.From.Text("weft.lock.class") == class })
 	}
 	checkUnparks(t, of(truth.Gate, "unpark"), truth.Unparks, truth.Sleeper, truth.Waker)
-	handed := keep(of(lock, "handoff"), func(l link) bool { return l.from.number("thread.id") == truth.Follower }) // the JDK uses such locks, too
+	handed := spantest.Keep(of(lock, "handoff"), func(l link) bool { return l.From.Number("thread.id") == truth.Follower }) // the JDK uses such locks, too
 	checkUnparks(t, handed, truth.Unparks, truth.Follower, truth.Holder)
 	assert.Empty(t, of(truth.Permit, "unpark"), "an available permit ends the park at once")
 	for _, pair := range []struct {
@@ -53,12 +55,12 @@ func checkParks(t *testing.T, o *output, service string, truth parks) {
 		{truth.Permit, truth.Taker, truth.Giver},
 		{lock, truth.Follower, truth.Holder},
 	} {
-		assert.Equal(t, truth.Unparks, o.began(service, pair.parked, "parked", pair.class), "thread %d", pair.parked)
-		assert.Zero(t, o.began(service, pair.other, "parked", pair.class), "thread %d", pair.other)
+		assert.Equal(t, truth.Unparks, o.Began(service, pair.parked, "parked", pair.class), "thread %d", pair.parked)
+		assert.Zero(t, o.Began(service, pair.other, "parked", pair.class), "thread %d", pair.other)
 	}
 	for i, l := range handed {
-		if assert.NotNil(t, l.to, "link %d", i) {
-			assert.Equal(t, l.to.text("thread.name"), l.from.text("weft.lock.holder.thread.name"), "link %d", i)
+		if assert.NotNil(t, l.To, "link %d", i) {
+			assert.Equal(t, l.To.Text("thread.name"), l.From.Text("weft.lock.holder.thread.name"), "link %d", i)
 		}
 	}
 }
@@ -67,11 +69,11 @@ func checkUnparks(t *testing.T, links []link, count int, woken, waker int64) {
 	t.Helper()
 	assert.Len(t, links, count)
 	for i, l := range links {
-		assert.Equal(t, "parked", l.from.text("weft.state"), "link %d", i)
-		assert.Equal(t, woken, l.from.number("thread.id"), "link %d is on the thread that was parked", i)
-		assert.GreaterOrEqual(t, number(l.Attributes(), "weft.link.latency"), int64(0), "link %d", i)
-		if assert.NotNil(t, l.to, "link %d points at a span that exists", i) {
-			assert.Equal(t, waker, l.to.number("thread.id"), "link %d", i)
+		assert.Equal(t, "parked", l.From.Text("weft.state"), "link %d", i)
+		assert.Equal(t, woken, l.From.Number("thread.id"), "link %d is on the thread that was parked", i)
+		assert.GreaterOrEqual(t, spantest.Number(l.Attributes(), "weft.link.latency"), int64(0), "link %d", i)
+		if assert.NotNil(t, l.To, "link %d points at a span that exists", i) {
+			assert.Equal(t, waker, l.To.Number("thread.id"), "link %d", i)
 		}
 	}
 }

@@ -18,6 +18,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 var pinTimes = flag.Int("pins", 5, "how often TestPinsMatchTheFlightRecorder waits in each way")
@@ -75,7 +77,7 @@ func comparePins(t *testing.T, j jdk, extent string) {
 	var table strings.Builder
 	compared, far := 0, 0
 	for _, w := range truth.Ways {
-		theirs, ours := longer(recorded[w.Thread], pinned/2), o.pinned("pins", w.Thread, pinned/2)
+		theirs, ours := longer(recorded[w.Thread], pinned/2), pinsOf(o, "pins", w.Thread, pinned/2)
 		recorder, weft := w.expected(j.major)
 		fmt.Fprintf(&table, "\n%-15s %d of the recorder, %d of Weft", w.Way, len(theirs), len(ours))
 		if !assert.Len(t, theirs, times(recorder), "%s: the flight recorder's", w.Way) || !assert.Len(t, ours, times(weft), "%s: Weft's", w.Way) || !weft {
@@ -102,8 +104,8 @@ func comparePins(t *testing.T, j jdk, extent string) {
 	}
 	t.Log(table.String())
 	assert.LessOrEqual(t, far, compared/10, "of %d waits are more than 1 %% apart; a few may be, since a thread can lose its processor between both readings of the clock", compared)
-	checkStructure(t, o)
-	checkNothingLost(t, o)
+	spantest.CheckStructure(t, o)
+	spantest.CheckNothingLost(t, o)
 }
 
 func times(seen bool) int {
@@ -120,19 +122,19 @@ func sum(lengths []int64) (total time.Duration) {
 	return total
 }
 
-// pinned returns the lengths of the waits in which a thread kept its carrier, in order. A wait for a notification that then waits for the monitor is
+// pinsOf returns the lengths of the waits in which a thread kept its carrier, in order. A wait for a notification that then waits for the monitor is
 // one of them. It leaves out shorter ones: up to 23, to set the timer of a sleep, the thread may wait for the lock of the JDK's timers. The recorder
 // does not report these, as the JDK calls them waits of the carrier.
-func (o *output) pinned(service string, thread int64, least time.Duration) (lengths []int64) {
+func pinsOf(o *output, service string, thread int64, least time.Duration) (lengths []int64) {
 	var last *span
-	for _, s := range o.of(service, func(s *span) bool { return s.isState() && s.number("thread.id") == thread }) {
+	for _, s := range o.Of(service, func(s *span) bool { return s.IsState() && s.Number("thread.id") == thread }) {
 		if value, ok := s.Attributes().Get("weft.virtual.pinned"); !ok || !value.Bool() {
 			continue
 		}
-		if last != nil && last.end() == s.begin() {
-			lengths[len(lengths)-1] += s.number("weft.interval.time")
+		if last != nil && last.End() == s.Begin() {
+			lengths[len(lengths)-1] += s.Number("weft.interval.time")
 		} else {
-			lengths = append(lengths, s.number("weft.interval.time"))
+			lengths = append(lengths, s.Number("weft.interval.time"))
 		}
 		last = s
 	}

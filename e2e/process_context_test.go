@@ -110,7 +110,7 @@ func published(t *testing.T, p *process) (resource map[string]string) {
 func checkProcessContext(t *testing.T, resource map[string]string, s *span) {
 	t.Helper()
 	exported := map[string]string{}
-	for key, value := range s.resource.All() {
+	for key, value := range s.Resource.All() {
 		exported[key] = value.AsString()
 	}
 	delete(exported, "weft.session.id")

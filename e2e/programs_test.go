@@ -6,11 +6,9 @@ package e2e
 import (
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -64,48 +62,6 @@ func get(url string) (string, error) {
 	defer func() { _ = response.Body.Close() }() // it was only read
 	body, err := io.ReadAll(response.Body)
 	return string(body), err
-}
-
-// isContended reports whether waits of a kind are for what other threads hold.
-func isContended(kind string) bool { return slices.Contains([]string{"lock", "permit", "pool"}, kind) }
-
-func (s *span) contended() bool { return isContended(s.text("weft.wait.kind")) }
-
-// seenWaits are waits of a program, and the time in them by attribute.
-type seenWaits struct {
-	time  int64
-	spans []*span
-}
-
-// waitsWhere returns the spans of a service that meet a condition.
-func waitsWhere(o *output, service string, is func(s *span) bool) (w seenWaits) {
-	w.spans = o.of(service, is)
-	for _, s := range w.spans {
-		w.time += s.number("weft.interval.time")
-	}
-	return w
-}
-
-// values returns the values of an attribute, in order.
-func (w seenWaits) values(name string) []string {
-	return slices.Sorted(maps.Keys(w.times(name)))
-}
-
-// most returns the value of an attribute with most of the time, or an empty string without waits.
-func (w seenWaits) most(name string) string {
-	if len(w.spans) == 0 {
-		return ""
-	}
-	times := w.times(name)
-	return slices.MaxFunc(w.values(name), func(a, b string) int { return int(times[a] - times[b]) })
-}
-
-func (w seenWaits) times(name string) map[string]int64 {
-	times := map[string]int64{}
-	for _, s := range w.spans {
-		times[s.text(name)] += s.number("weft.interval.time")
-	}
-	return times
 }
 
 // summaryOf returns the first sentence of weft summary, in one line, and all its text.

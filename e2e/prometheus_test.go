@@ -19,6 +19,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // watched is config/metrics.yaml with a Prometheus that scrapes it, and a sink in place of Jaeger.
@@ -56,8 +58,8 @@ func (w watched) is(t *testing.T, want float64, promql string) {
 func TestPrometheusCountsMatchThePrograms(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		w := startWatched(t)
-		var handoffs pingPong
-		var bells notifies
+		var handoffs spantest.PingPong
+		var bells spantest.Notifies
 		var parked parks
 		runJava(t, j, w.endpoint, "pingpong", &handoffs, "PingPong", "200")
 		runJava(t, j, w.endpoint, "notifies", &bells, "Notifies", "100")
@@ -78,8 +80,8 @@ func TestPrometheusCountsMatchThePrograms(t *testing.T) {
 		w.terminate(t)
 		w.sink.terminate(t)
 		o := w.sink.spans(t)
-		checkStructure(t, o)
-		checkNothingLost(t, o)
+		spantest.CheckStructure(t, o)
+		spantest.CheckNothingLost(t, o)
 		checkDurations(t, measured, o)
 	})
 }
@@ -116,11 +118,11 @@ func checkDurations(t *testing.T, measured durations, o *output) {
 	t.Helper()
 	var durations []float64
 	var total int64
-	for _, s := range o.of("pingpong", func(s *span) bool {
-		return s.text("weft.state") == "blocked" && s.text("weft.lock.class") == "PingPong$Ball" && s.text("weft.wait.cause") == "handoff"
+	for _, s := range o.Of("pingpong", func(s *span) bool {
+		return s.Text("weft.state") == "blocked" && s.Text("weft.lock.class") == "PingPong$Ball" && s.Text("weft.wait.cause") == "handoff"
 	}) { // the last part of each interval, if it spans several windows
-		durations = append(durations, float64(s.end()-s.began())/1e9)
-		total += s.end() - s.began()
+		durations = append(durations, float64(s.End()-s.Began())/1e9)
+		total += s.End() - s.Began()
 	}
 	assert.InDelta(t, float64(total)/1e9, measured.sum, 1e-9, "the time of the spans, to the nanosecond")
 	assert.InDelta(t, measured.sum, measured.time, 1e-9)
@@ -146,7 +148,7 @@ func checkDurations(t *testing.T, measured durations, o *output) {
 // TestExemplarsReferToSpans queries exemplars from Prometheus and looks up their spans.
 func TestExemplarsReferToSpans(t *testing.T) {
 	w := startWatched(t)
-	var truth pingPong
+	var truth spantest.PingPong
 	runJava(t, jdks[0], w.endpoint, "pingpong", &truth, "PingPong", "200")
 	w.is(t, float64(truth.Handoffs), `sum(weft_lock_handoffs_total{job="pingpong",weft_lock_class="PingPong$Ball"})`)
 	var answer struct {
@@ -165,7 +167,7 @@ func TestExemplarsReferToSpans(t *testing.T) {
 	w.terminate(t)
 	w.sink.terminate(t)
 	known := map[string]*span{}
-	for _, s := range w.sink.spans(t).spans {
+	for _, s := range w.sink.spans(t).Spans {
 		known[s.TraceID().String()+"/"+s.SpanID().String()] = s
 	}
 	count := 0
@@ -174,10 +176,10 @@ func TestExemplarsReferToSpans(t *testing.T) {
 			count++
 			s := known[exemplar.Labels["trace_id"]+"/"+exemplar.Labels["span_id"]]
 			require.NotNil(t, s, "span of %v is not in the trace store", exemplar)
-			if s.isState() {
+			if s.IsState() {
 				value, err := strconv.ParseFloat(exemplar.Value, 64)
 				require.NoError(t, err)
-				assert.InDelta(t, float64(s.end()-s.began())/1e9, value, 1e-9, "duration of the interval, of which the span is the last part")
+				assert.InDelta(t, float64(s.End()-s.Began())/1e9, value, 1e-9, "duration of the interval, of which the span is the last part")
 			}
 		}
 	}
@@ -187,7 +189,7 @@ func TestExemplarsReferToSpans(t *testing.T) {
 // TestNativeHistograms uses exponential histograms, which become native ones in Prometheus.
 func TestNativeHistograms(t *testing.T) {
 	w := startWatched(t, "yaml:connectors::contention::histogram::exponential::max_size: 160")
-	var truth pingPong
+	var truth spantest.PingPong
 	runJava(t, jdks[0], w.endpoint, "pingpong", &truth, "PingPong", "200")
 	const series = `sum(weft_lock_blocked_duration_seconds{job="pingpong",weft_lock_class="PingPong$Ball"})`
 	w.is(t, float64(truth.Handoffs), "histogram_count("+series+")")

@@ -55,7 +55,7 @@ func TestRequestsStayBelowTheLimitOfServers(t *testing.T) {
 		received := func() int {
 			to.mu.Lock()
 			defer to.mu.Unlock()
-			return len(to.got.byID)
+			return len(to.got.ByID)
 		}
 		poll(t, "all spans arrive", func() bool { return received() == requests*spans || !c.running() })
 		c.terminate(t)

@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // realPrograms are third-party programs: e2e/real/src puts each under load, and each must behave as without the agent.
@@ -81,21 +83,21 @@ func TestRealProgramsBehaveTheSame(t *testing.T) {
 				assert.Equal(t, plain, watched, "output and exit code of the program")
 
 				o := c.finish(t, program.name)
-				checkStructure(t, o)
-				checkNothingLost(t, o)
+				spantest.CheckStructure(t, o)
+				spantest.CheckNothingLost(t, o)
 				for _, name := range program.threads {
-					assert.NotEmpty(t, o.of(program.name, func(s *span) bool {
-						return strings.HasPrefix(s.text("thread.name"), name)
+					assert.NotEmpty(t, o.Of(program.name, func(s *span) bool {
+						return strings.HasPrefix(s.Text("thread.name"), name)
 					}), "threads %s* were seen", name)
 				}
 				for _, class := range program.waits {
-					waits := o.of(program.name, func(s *span) bool {
-						return s.isState() && strings.HasPrefix(s.text("weft.lock.class"), class)
+					waits := o.Of(program.name, func(s *span) bool {
+						return s.IsState() && strings.HasPrefix(s.Text("weft.lock.class"), class)
 					})
 					assert.NotEmpty(t, waits, "waits for %s*", class)
 				}
 				var linked int
-				for _, s := range o.spans {
+				for _, s := range o.Spans {
 					linked += s.Links().Len()
 				}
 				assert.Positive(t, linked, "some waits link to the thread that ended them")

@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/processor/processortest"
 
+	"github.com/weft-otel/weft/e2e/spantest"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
@@ -73,12 +74,12 @@ func TestRecordings(t *testing.T) {
 		services = append(services, p.name)
 	}
 	live := c.finish(t, services...)
-	checkNothingLost(t, live)
+	spantest.CheckNothingLost(t, live)
 	for _, r := range recordedFormats() {
 		for _, service := range services {
 			t.Run(r.format.Name+"/"+service, func(t *testing.T) {
 				again, ended := replay(t, &r, dir, service)
-				checkStructure(t, again)
+				spantest.CheckStructure(t, again)
 				for _, kind := range r.links {
 					assert.Equal(t, linkCounts(live, service, kind), linkCounts(again, service, kind), "%s links", kind)
 				}
@@ -100,7 +101,7 @@ func TestCollectorReadsItsRecordings(t *testing.T) {
 	c := startCollector(t, setup{
 		more: []string{filepath.Join(root, "config", "record.yaml")}, env: []string{"WEFT_RECORDINGS=" + dir},
 	})
-	var truth pingPong
+	var truth spantest.PingPong
 	runJava(t, jdks[0], c.endpoint, service, &truth, "PingPong", "100")
 	live := c.finish(t, service)
 	for _, r := range recordedFormats() {
@@ -115,10 +116,10 @@ func TestCollectorReadsItsRecordings(t *testing.T) {
 			reader.waitForCut(t, name, why)
 			reader.terminate(t)
 			again := reader.spans(t)
-			checkStructure(t, again)
+			spantest.CheckStructure(t, again)
 			assert.Equal(t, linkCounts(live, service, "handoff"), linkCounts(again, name, "handoff"))
 			if r.format.Name != "orca" { // the format lacks lock classes
-				checkPingPong(t, again, name, truth)
+				spantest.CheckPingPong(t, again, name, truth)
 			}
 		})
 	}
@@ -152,9 +153,9 @@ func replay(t *testing.T, r *recorded, dir, service string) (o *output, ended ma
 	require.NoError(t, p.Start(t.Context(), componenttest.NewNopHost()))
 	require.NoError(t, p.ConsumeTraces(t.Context(), asCarriers(got, sym, service)))
 	require.NoError(t, p.Shutdown(t.Context()))
-	o, ended = newOutput(), make(map[int64]bool)
+	o, ended = spantest.New(), make(map[int64]bool)
 	for _, td := range sink.AllTraces() {
-		o.add(td)
+		o.Add(td)
 	}
 	for _, ev := range got.Events {
 		if ev.Kind == jvmthread.KindThreadEnd {
@@ -199,12 +200,12 @@ func asCarriers(got *threadtest.Collector, sym *symbols.Table, service string) p
 // linkCounts counts the links of a kind by the threads at their ends.
 func linkCounts(o *output, service, kind string) map[string]int {
 	counts := make(map[string]int)
-	for _, l := range o.links(service, kind) {
+	for _, l := range o.Links(service, kind) {
 		cause := int64(0)
-		if l.to != nil {
-			cause = l.to.number("thread.id")
+		if l.To != nil {
+			cause = l.To.Number("thread.id")
 		}
-		counts[fmt.Sprintf("%d -> %d", cause, l.from.number("thread.id"))]++
+		counts[fmt.Sprintf("%d -> %d", cause, l.From.Number("thread.id"))]++
 	}
 	return counts
 }
@@ -212,10 +213,10 @@ func linkCounts(o *output, service, kind string) map[string]int {
 // timeSums returns the total time that each thread spent in the given states.
 func timeSums(o *output, service string, states []string, of map[int64]bool) map[int64]int64 {
 	sums := make(map[int64]int64)
-	for _, s := range o.of(service, func(s *span) bool { return !s.isState() && !s.isRoot() && s.has("thread.id") }) {
+	for _, s := range o.Of(service, func(s *span) bool { return !s.IsState() && !s.IsRoot() && s.Has("thread.id") }) {
 		for _, state := range states {
-			if d := s.number("weft.time." + state); d > 0 && of[s.number("thread.id")] {
-				sums[s.number("thread.id")] += d
+			if d := s.Number("weft.time." + state); d > 0 && of[s.Number("thread.id")] {
+				sums[s.Number("thread.id")] += d
 			}
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/e2e/spantest"
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
@@ -34,14 +35,14 @@ func TestReplayMatchesTheLiveRun(t *testing.T) {
 	live := startCollector(t, setup{})
 	dir := t.TempDir()
 	tap := tapped(t, live.endpoint, filepath.Join(dir, "run.weft"))
-	var truth pingPong
+	var truth spantest.PingPong
 	runJava(t, j, tap, "orders", &truth, "PingPong", "200")
 	want := live.finish(t, "orders")
 
 	got := replayed(t, filepath.Join(dir, "*.weft"), "orders")
-	checkPingPong(t, got, "orders", truth)
-	checkStructure(t, got)
-	checkNothingLost(t, got)
+	spantest.CheckPingPong(t, got, "orders", truth)
+	spantest.CheckStructure(t, got)
+	spantest.CheckNothingLost(t, got)
 	if diff := cmp.Diff(described(want), described(got)); diff != "" {
 		t.Errorf("live - replayed +:\n%s", clip(diff))
 	}
@@ -49,7 +50,7 @@ func TestReplayMatchesTheLiveRun(t *testing.T) {
 
 // described prints all spans and links of a run, ordered by id.
 func described(o *output) (lines []string) {
-	for _, s := range o.spans {
+	for _, s := range o.Spans {
 		attributes := s.Attributes().AsRaw()
 		var line strings.Builder
 		fmt.Fprint(&line, s.TraceID(), s.SpanID(), s.ParentSpanID(), " ", s.Name(), s.StartTimestamp(), s.EndTimestamp(), attributes)
@@ -116,35 +117,35 @@ func record(t *testing.T, j jdk, file string, truth any, command ...string) {
 func TestFlightRecordings(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		dir := t.TempDir()
-		var game pingPong
+		var game spantest.PingPong
 		record(t, j, filepath.Join(dir, "pingpong.jfr"), &game, "PingPong", "200")
-		var bells notifies
+		var bells spantest.Notifies
 		record(t, j, filepath.Join(dir, "notifies.jfr"), &bells, "Notifies", "50")
-		var workers startsJoins
+		var workers spantest.StartsJoins
 		record(t, j, filepath.Join(dir, "startsjoins.jfr"), &workers, "StartsJoins", "20")
-		var naps sleeps
+		var naps spantest.Sleeps
 		record(t, j, filepath.Join(dir, "sleeps.jfr"), &naps, "Sleeps", "20")
-		var waits timedWaits
+		var waits spantest.TimedWaits
 		record(t, j, filepath.Join(dir, "timedwaits.jfr"), &waits, "TimedWaits", "40")
 		o := replayed(t, filepath.Join(dir, "*.jfr"), "PingPong", "Notifies", "StartsJoins", "Sleeps", "TimedWaits")
-		t.Run("pingpong", func(t *testing.T) { checkPingPong(t, o, "PingPong", game) })
-		t.Run("startsjoins", func(t *testing.T) { checkStartsJoins(t, o, "StartsJoins", workers) })
-		t.Run("sleeps", func(t *testing.T) { checkSleeps(t, o, "Sleeps", naps) })
-		t.Run("timedwaits", func(t *testing.T) { checkTimedWaits(t, o, "TimedWaits", waits) })
+		t.Run("pingpong", func(t *testing.T) { spantest.CheckPingPong(t, o, "PingPong", game) })
+		t.Run("startsjoins", func(t *testing.T) { spantest.CheckStartsJoins(t, o, "StartsJoins", workers) })
+		t.Run("sleeps", func(t *testing.T) { spantest.CheckSleeps(t, o, "Sleeps", naps) })
+		t.Run("timedwaits", func(t *testing.T) { spantest.CheckTimedWaits(t, o, "TimedWaits", waits) })
 		t.Run("notifies", func(t *testing.T) { checkRecordedNotifies(t, o, bells) })
-		t.Run("structure", func(t *testing.T) { checkStructure(t, o) })
-		t.Run("nothing lost", func(t *testing.T) { checkNothingLost(t, o) })
+		t.Run("structure", func(t *testing.T) { spantest.CheckStructure(t, o) })
+		t.Run("nothing lost", func(t *testing.T) { spantest.CheckNothingLost(t, o) })
 	})
 }
 
 // checkRecordedNotifies checks notifiers: before JDK 24 a recording does not distinguish notify from notifyAll.
-func checkRecordedNotifies(t *testing.T, o *output, truth notifies) {
+func checkRecordedNotifies(t *testing.T, o *output, truth spantest.Notifies) {
 	t.Helper()
-	links := append(o.links("Notifies", "notify"), o.links("Notifies", "notify_all")...)
+	links := append(o.Links("Notifies", "notify"), o.Links("Notifies", "notify_all")...)
 	by := map[string]int{}
 	for i, l := range links {
-		if assert.NotNil(t, l.to, "link %d points at a span that exists", i) {
-			by[fmt.Sprint(l.from.text("weft.lock.class"), " ", l.to.number("thread.id"))]++
+		if assert.NotNil(t, l.To, "link %d points at a span that exists", i) {
+			by[fmt.Sprint(l.From.Text("weft.lock.class"), " ", l.To.Number("thread.id"))]++
 		}
 	}
 	assert.Equal(t, truth.Notifies, by[fmt.Sprint(truth.Bell, " ", truth.Ringer)])
@@ -157,17 +158,17 @@ func TestReplayGoesOnAfterARestart(t *testing.T) {
 	env := []string{"WEFT_RECORDINGS=" + recordings + "/*", "WEFT_STATE=" + state}
 	record := func(service string) {
 		t.Helper()
-		var truth sleeps
+		var truth spantest.Sleeps
 		runJava(t, jdks[0], "file://"+filepath.Join(recordings, service+".weft"), service, &truth, "Sleeps", "5")
 	}
 	record("first")
 	c := startCollector(t, setup{config: "replay.yaml", env: env})
-	before := len(c.finish(t, "first").spans)
+	before := len(c.finish(t, "first").Spans)
 	record("second")
 	again := startCollector(t, setup{config: "replay.yaml", env: append(env, "WEFT_OUT="+c.out)})
 	c.waitForCut(t, "second", "end")
 	again.terminate(t)
 	o := c.spans(t)
-	assert.Len(t, o.of("first", func(*span) bool { return true }), before)
-	checkNothingLost(t, o)
+	assert.Len(t, o.Of("first", func(*span) bool { return true }), before)
+	spantest.CheckNothingLost(t, o)
 }

@@ -33,16 +33,16 @@ func newServed(t *testing.T, o *output, service string, holds []hold) *served {
 		own: map[spanID]*span{}, slow: map[string]*span{}, waits: map[string][]*span{}, holds: map[string][]hold{}, of: map[string][]hold{},
 	}
 	traces := map[pcommon.TraceID]bool{}
-	for _, s := range o.of(service, func(s *span) bool { return s.session == "" }) {
-		r.own[s.id()] = s
+	for _, s := range o.Of(service, func(s *span) bool { return s.Session == "" }) {
+		r.own[s.ID()] = s
 		traces[s.TraceID()] = true
-		if s.isRoot() && s.Name() != "restock" && time.Duration(s.EndTimestamp()-s.StartTimestamp()) > slowRequest {
+		if s.IsRoot() && s.Name() != "restock" && time.Duration(s.EndTimestamp()-s.StartTimestamp()) > slowRequest {
 			r.slow[s.TraceID().String()] = s
 		}
 	}
-	r.added = o.of(service, func(s *span) bool { return s.session != "" && traces[s.TraceID()] })
+	r.added = o.Of(service, func(s *span) bool { return s.Session != "" && traces[s.TraceID()] })
 	for _, s := range r.added {
-		if s.has("weft.wait.time") {
+		if s.Has("weft.wait.time") {
 			r.waits[s.TraceID().String()] = append(r.waits[s.TraceID().String()], s)
 		}
 	}
@@ -117,11 +117,11 @@ func (r *served) checkCoverage(t *testing.T) {
 func (r *served) checkPlace(t *testing.T) {
 	outside, shifted := 0, 0
 	for _, s := range r.added {
-		parent := r.own[s.parent()]
+		parent := r.own[s.Parent()]
 		if !assert.NotNil(t, parent, "%s is an orphan", s.Name()) {
 			continue
 		}
-		assert.Equal(t, parent.instance, s.instance)
+		assert.Equal(t, parent.Instance, s.Instance)
 		begin, end := int64(parent.StartTimestamp()), int64(parent.EndTimestamp())
 		if begin <= int64(s.StartTimestamp()) && int64(s.EndTimestamp()) <= end {
 			continue
@@ -145,8 +145,8 @@ func (r *served) checkPlace(t *testing.T) {
 func (r *served) checkRequests(t *testing.T) {
 	found := map[string][]string{}
 	for _, s := range r.added {
-		if s.has("weft.request.time") {
-			found[s.TraceID().String()] = append(found[s.TraceID().String()], s.text("weft.request.name"))
+		if s.Has("weft.request.time") {
+			found[s.TraceID().String()] = append(found[s.TraceID().String()], s.Text("weft.request.name"))
 		}
 	}
 	missing := 0
@@ -169,8 +169,8 @@ var holding = map[string]string{"Inventory.lock": "Inventory.lock", "Prices.lock
 func (r *served) checkHolders(t *testing.T) {
 	all, without, wrong := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, s := range r.added {
-		of := holding[s.text("weft.lock.name")]
-		if of == "" || !s.has("weft.wait.time") {
+		of := holding[s.Text("weft.lock.name")]
+		if of == "" || !s.Has("weft.wait.time") {
 			continue
 		}
 		holders := r.during(of, int64(s.StartTimestamp()), int64(s.EndTimestamp()))
@@ -182,7 +182,7 @@ func (r *served) checkHolders(t *testing.T) {
 		for _, l := range links {
 			if !slices.ContainsFunc(holders, func(h hold) bool { return h.Trace == l.Trace }) {
 				wrong[of]++
-				t.Logf("%s %s: %s held by %v", s.TraceID(), s.Name(), s.text("weft.explanation"), l)
+				t.Logf("%s %s: %s held by %v", s.TraceID(), s.Name(), s.Text("weft.explanation"), l)
 			}
 		}
 	}
@@ -203,13 +203,13 @@ func (r *served) checkHolds(t *testing.T) {
 	all, unknown := 0, 0
 	var shown, held int64
 	for _, s := range r.added {
-		of := holding[s.text("weft.lock.name")]
-		if !s.has("weft.lock.held.time") || of == "" || of == "HikariPool" {
+		of := holding[s.Text("weft.lock.name")]
+		if !s.Has("weft.lock.held.time") || of == "" || of == "HikariPool" {
 			continue
 		}
 		all++
 		end := int64(s.EndTimestamp())
-		begin := end - s.number("weft.lock.held.time")
+		begin := end - s.Number("weft.lock.held.time")
 		known := int64(0)
 		for _, h := range r.during(of, begin, end) {
 			if h.Trace == s.TraceID().String() {
@@ -218,7 +218,7 @@ func (r *served) checkHolds(t *testing.T) {
 		}
 		if known == 0 {
 			unknown++
-			t.Logf("%s held %s for %v until %d, but not according to the program", s.text("thread.name"), of, time.Duration(end-begin), end)
+			t.Logf("%s held %s for %v until %d, but not according to the program", s.Text("thread.name"), of, time.Duration(end-begin), end)
 		}
 		shown += end - begin
 		held += known
@@ -256,11 +256,11 @@ func (r *served) checkJaeger(t *testing.T, server *jaeger) {
 	for trace, root := range r.slow {
 		var longest *span
 		for _, s := range r.waits[trace] {
-			if s.contended() && (longest == nil || s.number("weft.wait.time") > longest.number("weft.wait.time")) {
+			if s.Contended() && (longest == nil || s.Number("weft.wait.time") > longest.Number("weft.wait.time")) {
 				longest = s
 			}
 		}
-		if longest == nil || longest.number("weft.wait.time") < short {
+		if longest == nil || longest.Number("weft.wait.time") < short {
 			continue
 		}
 		if r.shifted(trace, root) {

@@ -52,11 +52,11 @@ func TestTailSamplingKeepsTheWaitsOfRequests(t *testing.T) {
 
 	var waits, own sampled
 	for _, span := range requests.added {
-		if span.number("weft.wait.time") >= int64(50*time.Millisecond) {
+		if span.Number("weft.wait.time") >= int64(50*time.Millisecond) {
 			waits.count(server.stored(t, span.TraceID().String())[span.SpanID().String()])
 		}
 	}
-	for _, root := range sent.of(s.name, func(s *span) bool { return s.isRoot() && s.session != "" }) {
+	for _, root := range sent.Of(s.name, func(s *span) bool { return s.IsRoot() && s.Session != "" }) {
 		own.count(server.stored(t, root.TraceID().String())[root.SpanID().String()])
 	}
 	require.Greater(t, waits.of, 100)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/e2e/spantest"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
@@ -36,14 +37,14 @@ func TestReplayResumesAfterRestart(t *testing.T) {
 			"WEFT_RECORDINGS=" + filepath.Join(dir, "*.weft"), "WEFT_STATE=" + state, "WEFT_FOLLOW=true",
 		}})
 	}
-	var truth pingPong
+	var truth spantest.PingPong
 	runJava(t, j, "file://"+whole, "whole", &truth, "PingPong", "100")
 	jvm := java(t, j, "file://"+growing, "growing", "Idle")
 
 	first := begin()
 	poll(t, "the whole recording is read", func() bool { return ends(first.spans(t), "whole") == 1 })
-	seen := len(first.spans(t).spans)
-	poll(t, "the other one is followed", func() bool { return len(first.spans(t).spans) > seen+20 })
+	seen := len(first.spans(t).Spans)
+	poll(t, "the other one is followed", func() bool { return len(first.spans(t).Spans) > seen+20 })
 	first.terminate(t)
 	jvm.advance(t, 20)
 	between := begin()
@@ -72,11 +73,11 @@ func TestReplayResumesAfterRestart(t *testing.T) {
 }
 
 func carriersOf(o *output, service string) int {
-	return len(o.of(service, func(*span) bool { return true }))
+	return len(o.Of(service, func(*span) bool { return true }))
 }
 
 func ends(o *output, service string) int {
-	return len(o.of(service, func(s *span) bool { return s.text("weft.raw.end") != "" }))
+	return len(o.Of(service, func(s *span) bool { return s.Text("weft.raw.end") != "" }))
 }
 
 // recordedEvents are the events of a recording as text.
@@ -99,9 +100,9 @@ func carriedEvents(t *testing.T, service string, outputs []*output) (lines []str
 	t.Helper()
 	queue, sym := ordering.New(ordering.DefaultLimits()), symbols.New(symbols.DefaultLimits())
 	for _, o := range outputs {
-		assert.Empty(t, o.twice)
-		for _, s := range o.spans {
-			if s.service != service {
+		assert.Empty(t, o.Twice)
+		for _, s := range o.Spans {
+			if s.Service != service {
 				continue
 			}
 			var c threadpdata.Carrier

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/e2e/spantest"
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
@@ -43,19 +44,19 @@ func TestSmoke(t *testing.T) {
 			return c.catches(syscall.SIGINT)
 		})
 
-		var truth pingPong
+		var truth spantest.PingPong
 		runJava(t, j, endpoint, "smoke", &truth, "PingPong", strconv.Itoa(smokeHandoffs))
 		require.Equal(t, smokeHandoffs, truth.Handoffs)
 		c.waitForCut(t, "smoke", "end")
 		checkSmokePage(t, c)
 		o := c.finish(t, "smoke")
-		checkStructure(t, o)
-		checkNothingLost(t, o)
-		assert.EqualValues(t, smokeHandoffs, o.lockTotal("smoke", truth.Lock, "weft.lock.handoffs"))
+		spantest.CheckStructure(t, o)
+		spantest.CheckNothingLost(t, o)
+		assert.EqualValues(t, smokeHandoffs, o.LockTotal("smoke", truth.Lock, "weft.lock.handoffs"))
 		players := map[string]int{}
-		for _, l := range o.links("smoke", "handoff") {
-			if l.from.text("weft.lock.class") == truth.Lock {
-				players[l.from.text("thread.name")]++
+		for _, l := range o.Links("smoke", "handoff") {
+			if l.From.Text("weft.lock.class") == truth.Lock {
+				players[l.From.Text("thread.name")]++
 			}
 		}
 		assert.Equal(t, map[string]int{"ping": smokeHandoffs / 2, "pong": smokeHandoffs / 2}, players, "who waited")

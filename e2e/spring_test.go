@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // TestSpringBootNamesThePool puts Spring Boot under load: 24 clients share 4 connections of Hikari's pool. Whatever else the threads wait for,
@@ -21,23 +23,23 @@ func TestSpringBootNamesThePool(t *testing.T) {
 		c := startCollector(t, wholeRun)
 		waited := runShop(t, j, c, classpath)
 		o := c.finish(t, "shop")
-		checkNothingLost(t, o)
-		atPools := waitsWhere(o, "shop", func(s *span) bool { return s.text("weft.wait.kind") == "pool" })
-		assert.InEpsilon(t, waited, atPools.time, 0.1, "waits for connections")
-		assert.Equal(t, []string{"com.acme.shop.Shop$OrderController.order"}, atPools.values("code.function.name"))
-		assert.Equal(t, []string{"com.zaxxer.hikari.pool.HikariPool.getConnection"}, atPools.values("weft.wait.entry"))
-		assert.Equal(t, "com.acme.shop.Orders.charge", atPools.most("weft.lock.holder.function"))
+		spantest.CheckNothingLost(t, o)
+		atPools := spantest.WaitsWhere(o, "shop", func(s *span) bool { return s.Text("weft.wait.kind") == "pool" })
+		assert.InEpsilon(t, waited, atPools.Time, 0.1, "waits for connections")
+		assert.Equal(t, []string{"com.acme.shop.Shop$OrderController.order"}, atPools.Values("code.function.name"))
+		assert.Equal(t, []string{"com.zaxxer.hikari.pool.HikariPool.getConnection"}, atPools.Values("weft.wait.entry"))
+		assert.Equal(t, "com.acme.shop.Orders.charge", atPools.Most("weft.lock.holder.function"))
 
-		checkIncidents(t, o, noException)
-		costliest := slices.MaxFunc(o.incidents, func(a, b *span) int {
-			return cmp.Compare(a.number("weft.incident.blocked.time"), b.number("weft.incident.blocked.time"))
+		spantest.CheckIncidents(t, o, spantest.NoException)
+		costliest := slices.MaxFunc(o.Incidents, func(a, b *span) int {
+			return cmp.Compare(a.Number("weft.incident.blocked.time"), b.Number("weft.incident.blocked.time"))
 		})
 		assert.Equal(t, "pool exhausted HikariPool", costliest.Name())
-		assert.Regexp(t, `^\d+ threads waited .* for a connection of HikariPool; \d+ threads held one, .* in Orders\.charge`, costliest.text("weft.explanation"))
+		assert.Regexp(t, `^\d+ threads waited .* for a connection of HikariPool; \d+ threads held one, .* in Orders\.charge`, costliest.Text("weft.explanation"))
 
 		first, text := summaryOf(t, c)
 		assert.Regexp(t, `^\d+ http-nio-\S+ threads waited \S+ s for a connection of HikariPool in Shop\$OrderController\.order; held by .*http-nio-.*, mostly in Orders\.charge$`, first)
-		t.Logf("%v waited, %v at pools\n%s", time.Duration(waited), time.Duration(atPools.time), text)
+		t.Logf("%v waited, %v at pools\n%s", time.Duration(waited), time.Duration(atPools.Time), text)
 	})
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // starved is what the program Starved measured.
@@ -39,33 +41,33 @@ func TestStarvedCarriers(t *testing.T) {
 	o := c.finish(t, "starved")
 	root := longestStarvation(o)
 	require.NotNil(t, root, "an incident named carriers starved")
-	words := root.text("weft.explanation")
-	t.Logf("%s: %d of %d threads waited %d, the program measured %d", words, root.number("weft.incident.threads"), truth.Waiting,
-		root.number("weft.incident.blocked.time"), truth.Sum)
-	assert.GreaterOrEqual(t, root.number("weft.incident.threads"), int64(truth.Waiting))
+	words := root.Text("weft.explanation")
+	t.Logf("%s: %d of %d threads waited %d, the program measured %d", words, root.Number("weft.incident.threads"), truth.Waiting,
+		root.Number("weft.incident.blocked.time"), truth.Sum)
+	assert.GreaterOrEqual(t, root.Number("weft.incident.threads"), int64(truth.Waiting))
 	// The program reads its clock before a start and after a mount, and may lose its processor in between.
 	for name, measured := range map[string]int64{"weft.incident.blocked.time": truth.Sum, "weft.incident.wait.max": truth.Longest} {
-		assert.LessOrEqual(t, root.number(name), measured, name)
-		assert.GreaterOrEqual(t, root.number(name), measured*9/10, name)
+		assert.LessOrEqual(t, root.Number(name), measured, name)
+		assert.GreaterOrEqual(t, root.Number(name), measured*9/10, name)
 	}
 	for _, hog := range truth.Hogs {
 		assert.Contains(t, words, hog.Name+" kept one for ")
 		assert.Contains(t, words, "running in "+hog.Class+"."+hog.Method)
-		hold := o.holdOf(root, hog.ID)
+		hold := holdOf(o, root, hog.ID)
 		if assert.NotNil(t, hold, "a span for %s", hog.Name) {
-			assert.Equal(t, hog.Class+"."+hog.Method, hold.text("weft.lock.holder.function"), hog.Name)
-			assert.InEpsilon(t, hog.Duration, hold.number("weft.interval.time"), 0.2, "%s began to compute before others waited", hog.Name)
-			assert.LessOrEqual(t, hold.number("weft.interval.time"), hog.Duration*101/100, hog.Name)
+			assert.Equal(t, hog.Class+"."+hog.Method, hold.Text("weft.lock.holder.function"), hog.Name)
+			assert.InEpsilon(t, hog.Duration, hold.Number("weft.interval.time"), 0.2, "%s began to compute before others waited", hog.Name)
+			assert.LessOrEqual(t, hold.Number("weft.interval.time"), hog.Duration*101/100, hog.Name)
 		}
 	}
-	checkStructure(t, o)
-	checkNothingLost(t, o)
+	spantest.CheckStructure(t, o)
+	spantest.CheckNothingLost(t, o)
 }
 
 func longestStarvation(o *output) (root *span) {
-	for _, s := range o.incidents {
-		if s.isRoot() && s.text("weft.incident.kind") == "carriers_starved" &&
-			(root == nil || s.number("weft.incident.blocked.time") > root.number("weft.incident.blocked.time")) {
+	for _, s := range o.Incidents {
+		if s.IsRoot() && s.Text("weft.incident.kind") == "carriers_starved" &&
+			(root == nil || s.Number("weft.incident.blocked.time") > root.Number("weft.incident.blocked.time")) {
 			root = s
 		}
 	}
@@ -73,10 +75,10 @@ func longestStarvation(o *output) (root *span) {
 }
 
 // holdOf returns the longest hold of a thread in the trace of an incident.
-func (o *output) holdOf(root *span, thread int64) (hold *span) {
-	for _, s := range o.incidents {
-		if s.TraceID() == root.TraceID() && s.text("weft.incident.role") == "holder" && s.number("thread.id") == thread &&
-			(hold == nil || s.number("weft.interval.time") > hold.number("weft.interval.time")) {
+func holdOf(o *output, root *span, thread int64) (hold *span) {
+	for _, s := range o.Incidents {
+		if s.TraceID() == root.TraceID() && s.Text("weft.incident.role") == "holder" && s.Number("thread.id") == thread &&
+			(hold == nil || s.Number("weft.interval.time") > hold.Number("weft.interval.time")) {
 			hold = s
 		}
 	}

@@ -17,6 +17,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 var stressFor = flag.Duration("stress", 3*time.Second, "how long TestStress runs on each JDK and garbage collector")
@@ -27,13 +29,13 @@ func TestStress(t *testing.T) {
 	oldest, newest := jdks[0], jdks[len(jdks)-1]
 	consistent := func(t *testing.T, c *collector) {
 		o := c.finish(t, "stress")
-		require.NotEmpty(t, o.roots("stress"))
-		checkStructure(t, o)
+		require.NotEmpty(t, o.Roots("stress"))
+		spantest.CheckStructure(t, o)
 	}
 	shows := func(is func(*span) bool) func(*testing.T, *collector) {
 		return func(t *testing.T, c *collector) {
 			consistent(t, c)
-			assert.NotEmpty(t, c.spans(t).of("stress", is))
+			assert.NotEmpty(t, c.spans(t).Of("stress", is))
 		}
 	}
 	for _, test := range []struct {
@@ -47,9 +49,9 @@ func TestStress(t *testing.T) {
 		{gc: "G1", on: jdks, check: consistent},
 		{gc: "Z", on: jdks, check: consistent},
 		{gc: "Shenandoah", on: jdks, check: consistent},
-		{gc: "G1", options: "owner-stacks=on", on: []jdk{newest}, check: shows(func(s *span) bool { return s.text("weft.lock.owner.stacktrace") != "" })},
-		{gc: "Parallel", options: "cpu=on", on: []jdk{oldest}, check: shows(func(s *span) bool { return s.number("weft.cpu.time") > 0 })},
-		{gc: "Z", options: "mounts=on", on: []jdk{newest}, check: shows(func(s *span) bool { return s.has("weft.thread.carrier") })},
+		{gc: "G1", options: "owner-stacks=on", on: []jdk{newest}, check: shows(func(s *span) bool { return s.Text("weft.lock.owner.stacktrace") != "" })},
+		{gc: "Parallel", options: "cpu=on", on: []jdk{oldest}, check: shows(func(s *span) bool { return s.Number("weft.cpu.time") > 0 })},
+		{gc: "Z", options: "mounts=on", on: []jdk{newest}, check: shows(func(s *span) bool { return s.Has("weft.thread.carrier") })},
 		{gc: "Serial", options: "mode=aggregated,interval=100ms", on: []jdk{oldest}, more: rawToo, check: checkReports},
 	} {
 		for _, j := range test.on {
@@ -83,16 +85,16 @@ func checkReports(t *testing.T, c *collector) {
 	poll(t, "the session ended", func() bool { return strings.Contains(strings.Join(c.errLines(), ""), "Session ended") })
 	c.terminate(t)
 
-	raw := readSpans(t, filepath.Join(c.out, "raw.json"))
-	reports := raw.of("stress", func(s *span) bool { return s.has("weft.aggregate.to") })
+	raw := spantest.Read(t, filepath.Join(c.out, "raw.json"))
+	reports := raw.Of("stress", func(s *span) bool { return s.Has("weft.aggregate.to") })
 	slices.SortStableFunc(reports, func(a, b *span) int {
-		return cmp.Compare(a.number("weft.aggregate.to"), b.number("weft.aggregate.to"))
+		return cmp.Compare(a.Number("weft.aggregate.to"), b.Number("weft.aggregate.to"))
 	})
 	require.Greater(t, len(reports), 1)
 	waits := map[string]int64{}
 	for i, report := range reports {
-		if i > 0 && reports[i-1].number("weft.aggregate.to") != report.number("weft.aggregate.to") {
-			assert.Equal(t, reports[i-1].number("weft.aggregate.to"), report.number("weft.aggregate.from"), "report %d", i)
+		if i > 0 && reports[i-1].Number("weft.aggregate.to") != report.Number("weft.aggregate.to") {
+			assert.Equal(t, reports[i-1].Number("weft.aggregate.to"), report.Number("weft.aggregate.from"), "report %d", i)
 		}
 		for _, series := range report.Events().All() {
 			if kind, ok := series.Attributes().Get("weft.aggregate.kind"); ok {
@@ -105,19 +107,19 @@ func checkReports(t *testing.T, c *collector) {
 		assert.Positive(t, waits[kind], kind)
 	}
 	assert.Equal(t, waits["wait"]+waits["joinStart"], waits["waited"], "each wait is followed by a return")
-	assert.Empty(t, c.spans(t).of("stress", (*span).isState), "no spans of states")
+	assert.Empty(t, c.spans(t).Of("stress", (*span).IsState), "no spans of states")
 }
 
 // checkSeries returns the number of waits of a series, and checks that its sum fits its maximum and its buckets.
 func checkSeries(t *testing.T, series pcommon.Map) (count int64) {
 	t.Helper()
-	count = number(series, "weft.aggregate.zero")
+	count = spantest.Number(series, "weft.aggregate.zero")
 	if buckets, ok := series.Get("weft.aggregate.buckets"); ok {
 		for _, bucket := range buckets.Slice().All() {
 			count += bucket.Int()
 		}
 	}
-	sum, longest := number(series, "weft.aggregate.sum"), number(series, "weft.aggregate.max")
+	sum, longest := spantest.Number(series, "weft.aggregate.sum"), spantest.Number(series, "weft.aggregate.max")
 	assert.Positive(t, count)
 	assert.True(t, longest <= sum && sum <= count*longest, "%d waits of at most %d ns took %d ns", count, longest, sum)
 	return count

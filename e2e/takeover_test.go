@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/e2e/spantest"
 	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/internal/wire"
 )
@@ -45,8 +46,8 @@ func TestForeignClientsCannotTouchASession(t *testing.T) {
 		jvm := java(t, j, "tcp://"+network.listener.Addr().String(), "victim", "Sleeps", "1500")
 		var session string
 		poll(t, "the session's ID is in a span", func() bool {
-			if roots := c.spans(t).roots("victim"); len(roots) > 0 {
-				session = roots[0].session
+			if roots := c.spans(t).Roots("victim"); len(roots) > 0 {
+				session = roots[0].Session
 			}
 			return session != ""
 		})
@@ -72,15 +73,15 @@ func TestForeignClientsCannotTouchASession(t *testing.T) {
 		assert.Greater(t, rounds, 10)
 		require.Zero(t, jvm.wait(t))
 		assert.Empty(t, jvm.errLines())
-		var truth sleeps
+		var truth spantest.Sleeps
 		jvm.truth(t, &truth)
 		o := c.finish(t, "victim")
-		checkSleeps(t, o, "victim", truth)
-		checkNothingLost(t, o)
-		checkStructure(t, o)
-		assert.Equal(t, 1, o.cuts("victim")["end"])
-		for _, root := range o.roots("victim") {
-			assert.Equal(t, session, root.session)
+		spantest.CheckSleeps(t, o, "victim", truth)
+		spantest.CheckNothingLost(t, o)
+		spantest.CheckStructure(t, o)
+		assert.Equal(t, 1, o.Cuts("victim")["end"])
+		for _, root := range o.Roots("victim") {
+			assert.Equal(t, session, root.Session)
 		}
 		for _, line := range c.errLines() {
 			assert.NotContains(t, line, "Session lost")

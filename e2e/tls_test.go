@@ -19,6 +19,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // TestAgentVerifiesTheReceiver lets a real agent connect to a listener with all kinds of certificates. It sends its hello only to the
@@ -112,7 +114,7 @@ func TestAgentOverTLS(t *testing.T) {
 		to := "tls://" + address + ",ca-file=" + ca.file
 		identity := ",cert-file=" + client.cert + ",key-file=" + client.key
 
-		var truth sleeps
+		var truth spantest.Sleeps
 		runJava(t, j, to+identity+",token-file="+ours, "sleeper", &truth, "-Xcheck:jni", "Sleeps", "50")
 
 		stays := func(name, options, want string) {
@@ -136,7 +138,7 @@ func TestAgentOverTLS(t *testing.T) {
 		late := secureJava(t, j, nil, to+identity+",service=late,token-file="+ours)
 		poll(t, "the wrong token is refused", func() bool { return len(late.errLines()) > 0 })
 		require.NoError(t, os.WriteFile(ours, []byte(right), 0o600))
-		poll(t, "the right token is read", func() bool { return len(c.spans(t).cuts("late")) > 0 })
+		poll(t, "the right token is read", func() bool { return len(c.spans(t).Cuts("late")) > 0 })
 		late.stop(t, syscall.SIGTERM)
 
 		variables := []string{
@@ -144,14 +146,14 @@ func TestAgentOverTLS(t *testing.T) {
 			"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE=" + client.cert, "OTEL_EXPORTER_OTLP_CLIENT_KEY=" + client.key,
 		}
 		standard := secureJava(t, j, variables, "tls://"+address+",service=standard")
-		poll(t, "the variables of OTLP's exporters apply", func() bool { return len(c.spans(t).cuts("standard")) > 0 })
+		poll(t, "the variables of OTLP's exporters apply", func() bool { return len(c.spans(t).Cuts("standard")) > 0 })
 		standard.stop(t, syscall.SIGTERM)
 		assert.Empty(t, standard.errLines())
 
 		o := c.finish(t, "sleeper", "late", "standard")
-		checkSleeps(t, o, "sleeper", truth)
+		spantest.CheckSleeps(t, o, "sleeper", truth)
 		for _, service := range []string{"anonymous", "stranger", "tokenless", "guesser"} {
-			assert.Empty(t, o.cuts(service), "%s must not get in", service)
+			assert.Empty(t, o.Cuts(service), "%s must not get in", service)
 		}
 		written, err := os.ReadFile(filepath.Join(c.out, "spans.json"))
 		require.NoError(t, err)
@@ -178,7 +180,7 @@ func TestCertificatesAreReplacedWhileAllRun(t *testing.T) {
 	c := startCollector(t, setup{endpoint: "tcp://" + address, more: append(more, stream+"tls::reload_interval: 1s", stream+"tls::client_ca_file_reload: true")})
 	options := "tls://" + address + ",token-file=" + tokens + ",cert-file=" + client.cert + ",key-file=" + client.key + ",ca-file=" + before.file
 	early := secureJava(t, jdks[0], nil, options+",service=early")
-	poll(t, "the agent is connected", func() bool { return len(c.spans(t).cuts("early")) > 0 })
+	poll(t, "the agent is connected", func() bool { return len(c.spans(t).Cuts("early")) > 0 })
 
 	after.issueTo(t, server, nil)
 	after.issueTo(t, client, nil)
@@ -186,7 +188,7 @@ func TestCertificatesAreReplacedWhileAllRun(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(trusted, ca, 0o600))
 	renewed := secureJava(t, jdks[0], nil, strings.Replace(options, before.file, after.file, 1)+",service=renewed")
-	poll(t, "an agent that trusts the new certificate is connected", func() bool { return len(c.spans(t).cuts("renewed")) > 0 })
+	poll(t, "an agent that trusts the new certificate is connected", func() bool { return len(c.spans(t).Cuts("renewed")) > 0 })
 	distrustful := secureJava(t, jdks[0], nil, options+",service=distrustful")
 	poll(t, "one that trusts only the old one is not", func() bool { return len(distrustful.errLines()) > 0 })
 	assert.Contains(t, distrustful.errLines()[0], "set ca-file")
@@ -194,7 +196,7 @@ func TestCertificatesAreReplacedWhileAllRun(t *testing.T) {
 		jvm.stop(t, syscall.SIGTERM)
 	}
 	o := c.finish(t, "early", "renewed")
-	assert.Empty(t, o.cuts("distrustful"))
+	assert.Empty(t, o.Cuts("distrustful"))
 }
 
 // stream is the prefix of options of the receiver, for setup.more.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // TestTomcatNamesTheLock puts a servlet under load whose list of prices is locked while a thread fetches new ones. Tomcat has more workers than
@@ -22,26 +24,26 @@ func TestTomcatNamesTheLock(t *testing.T) {
 		c := startCollector(t, wholeRun)
 		waited := runPrices(t, j, c, classpath)
 		o := c.finish(t, "prices")
-		checkNothingLost(t, o)
+		spantest.CheckNothingLost(t, o)
 		isPrice := func(s *span) bool {
-			return s.text("weft.lock.name") == "PriceList.lock" && s.text("thread.name") != "price-reloader"
+			return s.Text("weft.lock.name") == "PriceList.lock" && s.Text("thread.name") != "price-reloader"
 		}
-		locked := waitsWhere(o, "prices", isPrice)
-		assert.InEpsilon(t, waited, locked.time, 0.1, "waits for the lock")
-		assert.Equal(t, []string{"com.acme.prices.PriceList.price"}, locked.values("code.function.name"))
-		assert.Equal(t, []string{"java.util.concurrent.locks.ReentrantLock.lock"}, locked.values("weft.wait.entry"))
-		assert.Equal(t, "price-reloader", locked.most("weft.lock.holder.thread.name"))
-		assert.Equal(t, "com.acme.prices.PriceList.fetch", locked.most("weft.lock.holder.function"))
-		others := waitsWhere(o, "prices", func(s *span) bool { return s.contended() && s.text("weft.lock.name") != "PriceList.lock" })
-		assert.Less(t, others.time, waited/10, "idle workers, the acceptor and the poller do not contend: %v", others.values("weft.lock.class"))
+		locked := spantest.WaitsWhere(o, "prices", isPrice)
+		assert.InEpsilon(t, waited, locked.Time, 0.1, "waits for the lock")
+		assert.Equal(t, []string{"com.acme.prices.PriceList.price"}, locked.Values("code.function.name"))
+		assert.Equal(t, []string{"java.util.concurrent.locks.ReentrantLock.lock"}, locked.Values("weft.wait.entry"))
+		assert.Equal(t, "price-reloader", locked.Most("weft.lock.holder.thread.name"))
+		assert.Equal(t, "com.acme.prices.PriceList.fetch", locked.Most("weft.lock.holder.function"))
+		others := spantest.WaitsWhere(o, "prices", func(s *span) bool { return s.Contended() && s.Text("weft.lock.name") != "PriceList.lock" })
+		assert.Less(t, others.Time, waited/10, "idle workers, the acceptor and the poller do not contend: %v", others.Values("weft.lock.class"))
 		workers := func(s *span) bool {
-			return strings.Contains(s.text("thread.name"), "-exec-") && s.isState() && s.text("weft.wait.kind") != ""
+			return strings.Contains(s.Text("thread.name"), "-exec-") && s.IsState() && s.Text("weft.wait.kind") != ""
 		}
-		assert.Subset(t, []string{"idle", "lock"}, waitsWhere(o, "prices", workers).values("weft.wait.kind"))
+		assert.Subset(t, []string{"idle", "lock"}, spantest.WaitsWhere(o, "prices", workers).Values("weft.wait.kind"))
 
 		first, text := summaryOf(t, c)
 		assert.Regexp(t, `^price-reloader slept \S+ \S+ in PriceList\.fetch holding PriceList\.lock; \d+ http-nio-\S+-exec threads waited \S+ s for it`, first)
-		t.Logf("%v waited, %v seen\n%s", time.Duration(waited), time.Duration(locked.time), text)
+		t.Logf("%v waited, %v seen\n%s", time.Duration(waited), time.Duration(locked.Time), text)
 	})
 }
 
@@ -67,19 +69,19 @@ func TestServerHasFewOperations(t *testing.T) {
 	assert.Contains(t, operations.Data, "blocked PriceList.lock")
 	checkFewNames(t, operations.Data)
 	longest, minor, threads := 0, 0, map[string]bool{}
-	for _, s := range o.spans {
-		longest = max(longest, len(s.text("weft.explanation")))
-		if s.text("weft.state") == "reentering" && s.number("weft.interval.time") < 100*microsecond {
+	for _, s := range o.Spans {
+		longest = max(longest, len(s.Text("weft.explanation")))
+		if s.Text("weft.state") == "reentering" && s.Number("weft.interval.time") < 100*spantest.Microsecond {
 			minor++
 		}
-		threads[s.text("thread.name")] = true
+		threads[s.Text("thread.name")] = true
 	}
 	assert.Less(t, longest, 1000, "characters of an explanation")
 	assert.Zero(t, minor, "spans of reentering for less than 100 µs")
 	assert.Greater(t, len(threads), 60, "more threads than names; how many workers Tomcat starts depends on how fast the clients come")
-	for _, root := range o.roots("prices") {
-		t.Logf("%q: %d threads, folded: %s; %d of %d contended waits have no span", root.Name(), root.number("weft.window.threads"),
-			root.text("weft.folded.thread.names"), root.number("weft.folded.contended.count"), root.number("weft.contended.count"))
+	for _, root := range o.Roots("prices") {
+		t.Logf("%q: %d threads, folded: %s; %d of %d contended waits have no span", root.Name(), root.Number("weft.window.threads"),
+			root.Text("weft.folded.thread.names"), root.Number("weft.folded.contended.count"), root.Number("weft.contended.count"))
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pmetric"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // startMeasured starts a collector that also writes metrics.
@@ -84,16 +86,16 @@ func gaugeOf(metrics pmetric.MetricSlice, name, key, value string) float64 {
 }
 
 // checkExemplars checks that exemplars are the spans of waits with their durations.
-func (o *output) checkExemplars(t *testing.T, service string, d distribution) {
+func checkExemplars(o *output, t *testing.T, service string, d distribution) {
 	t.Helper()
 	assert.NotEmpty(t, d.exemplars)
 	known := map[pcommon.SpanID]*span{}
-	for _, s := range o.of(service, func(*span) bool { return true }) {
+	for _, s := range o.Of(service, func(*span) bool { return true }) {
 		known[s.SpanID()] = s
 	}
 	for _, e := range d.exemplars {
 		if s := known[e.SpanID()]; assert.NotNil(t, s, "the span of an exemplar is missing") {
-			assert.InDelta(t, float64(s.end()-s.began())/1e9, e.DoubleValue(), 1e-9, "%s: %s", s.Name(), s.text("weft.state"))
+			assert.InDelta(t, float64(s.End()-s.Began())/1e9, e.DoubleValue(), 1e-9, "%s: %s", s.Name(), s.Text("weft.state"))
 		}
 	}
 }
@@ -125,7 +127,7 @@ func TestQueueTimeOfVirtualThreads(t *testing.T) {
 	t.Logf("%d waits for carriers, %.6f s; the program measured %d, %.6f s", queue.count, queue.sum, truth.Count, float64(truth.Sum)/1e9)
 	assert.Equal(t, truth.Count, queue.count)
 	assert.InEpsilon(t, float64(truth.Sum)/1e9, queue.sum, 0.02)
-	o.checkExemplars(t, "starved", queue)
+	checkExemplars(o, t, "starved", queue)
 
 	starving := 0
 	for _, f := range all {
@@ -146,7 +148,7 @@ func TestQueueTimeOfVirtualThreads(t *testing.T) {
 		assert.Zero(t, gaugeOf(end, "weft.virtual.carrier.count", "weft.virtual.carrier.state", state), "the JVM has ended")
 	}
 	assert.Zero(t, gaugeOf(end, "weft.virtual.queue.longest", "", ""), "the JVM has ended")
-	checkNothingLost(t, o)
+	spantest.CheckNothingLost(t, o)
 }
 
 // TestPinnedVirtualThreads compares waits on carriers with what a program measured that waits in a class initializer, and elsewhere.
@@ -166,13 +168,13 @@ func TestPinnedVirtualThreads(t *testing.T) {
 			assert.Equal(t, truth.Count, pinned.count)
 			assert.LessOrEqual(t, pinned.sum, measured)
 			assert.InEpsilon(t, measured, pinned.sum, 0.01)
-			o.checkExemplars(t, "pinned", pinned)
+			checkExemplars(o, t, "pinned", pinned)
 			seen := false
 			for _, f := range all {
 				seen = seen || gaugeOf(f, "weft.virtual.carrier.count", "weft.virtual.carrier.state", "pinned") == 1
 			}
 			assert.True(t, seen, "a flush shows the pinned carrier")
-			checkNothingLost(t, o)
+			spantest.CheckNothingLost(t, o)
 		})
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 var wakerTurns = flag.Int("wakers", 100, "how often TestWhoWokeVirtualThreads wakes each of its threads")
@@ -49,8 +51,8 @@ func TestWhoWokeVirtualThreads(t *testing.T) {
 						}
 						table[name] = append(table[name], p.row(o, truth.Turns, extent))
 					}
-					checkStructure(t, o)
-					checkNothingLost(t, o)
+					spantest.CheckStructure(t, o)
+					spantest.CheckNothingLost(t, o)
 				})
 			}
 			var rows strings.Builder
@@ -65,7 +67,7 @@ func TestWhoWokeVirtualThreads(t *testing.T) {
 // check compares the links of a pair with the truth, and returns a name of the pair.
 func (p *wakerPair) check(t *testing.T, o *output, turns int, extent string) string {
 	t.Helper()
-	found, wrong := o.woken(p)
+	found, wrong := woken(o, p)
 	name := fmt.Sprintf("%s: %s by %s", p.Way, p.WaiterKind, p.WakerKind)
 	assert.Zero(t, wrong, name)
 	if extent == "exact" || p.determined() {
@@ -76,7 +78,7 @@ func (p *wakerPair) check(t *testing.T, o *output, turns int, extent string) str
 }
 
 func (p *wakerPair) row(o *output, turns int, extent string) string {
-	found, wrong := o.woken(p)
+	found, wrong := woken(o, p)
 	expected := turns
 	if extent == "on" && !p.determined() {
 		expected = 0
@@ -99,16 +101,16 @@ func (p *wakerPair) mayBeMissing() int {
 }
 
 // woken counts the links of the waits of a pair: to its wakers, and to others.
-func (o *output) woken(p *wakerPair) (found, wrong int) {
+func woken(o *output, p *wakerPair) (found, wrong int) {
 	kinds := []string{"unpark", "handoff"}
 	if p.Way == "Notify" {
 		kinds = []string{"notify"} // then the waker hands the monitor over
 	}
 	for _, kind := range kinds {
-		for _, l := range o.links("wakers", kind) {
+		for _, l := range o.Links("wakers", kind) {
 			switch {
-			case l.from.number("thread.id") != p.Waiter:
-			case l.to != nil && p.isWaker(l.to, found+wrong):
+			case l.From.Number("thread.id") != p.Waiter:
+			case l.To != nil && p.isWaker(l.To, found+wrong):
 				found++
 			default:
 				wrong++
@@ -122,8 +124,8 @@ func (o *output) woken(p *wakerPair) (found, wrong int) {
 func (p *wakerPair) isWaker(s *span, turn int) bool {
 	switch waker := p.Wakers[min(turn, len(p.Wakers)-1)].(type) {
 	case float64:
-		return s.number("thread.id") == int64(waker)
+		return s.Number("thread.id") == int64(waker)
 	default:
-		return s.text("thread.name") == waker
+		return s.Text("thread.name") == waker
 	}
 }

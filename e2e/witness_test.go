@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // counters are a thread's values from ThreadMXBean, with bounds of its times in nanoseconds.
@@ -40,8 +42,8 @@ func TestCountsMatchThreadMXBean(t *testing.T) {
 		for _, thread := range truth.Threads {
 			t.Run(thread.Name, func(t *testing.T) { checkCounters(t, o, "counters", thread) })
 		}
-		checkStructure(t, o)
-		checkNothingLost(t, o)
+		spantest.CheckStructure(t, o)
+		spantest.CheckNothingLost(t, o)
 	})
 }
 
@@ -64,7 +66,7 @@ func checkCounters(t *testing.T, o *output, service string, jvm counters) {
 	t.Helper()
 	total := func(what string, states ...string) (sum int64) {
 		for _, state := range states {
-			sum += o.total(service, jvm.ID, "weft."+what+"."+state)
+			sum += o.Total(service, jvm.ID, "weft."+what+"."+state)
 		}
 		return sum
 	}
@@ -72,7 +74,7 @@ func checkCounters(t *testing.T, o *output, service string, jvm counters) {
 	notified := waitsOf(o, service, jvm.ID)
 	assert.Equal(t, jvm.BlockedCount, total("count", "blocked")+notified.count, "blocked, and notified")
 	assert.Equal(t, jvm.WaitedCount, total("count", waits...), "waited")
-	assert.EqualValues(t, jvm.Parks, o.began(service, jvm.ID, "parked", ""), "parked by the program, which names no lock")
+	assert.EqualValues(t, jvm.Parks, o.Began(service, jvm.ID, "parked", ""), "parked by the program, which names no lock")
 
 	blocked := total("time", "blocked") + notified.blocked
 	waited := total("time", append(waits, "reentering")...) + notified.within
@@ -101,11 +103,11 @@ type notifiedWaits struct {
 // waitsOf walks the states of a thread; none may be folded.
 func waitsOf(o *output, service string, thread int64) (w notifiedWaits) {
 	notified, inWait := false, false
-	for _, s := range o.of(service, func(s *span) bool { return s.isState() && s.number("thread.id") == thread }) {
-		switch s.text("weft.state") {
+	for _, s := range o.Of(service, func(s *span) bool { return s.IsState() && s.Number("thread.id") == thread }) {
+		switch s.Text("weft.state") {
 		case "waiting", "joining":
 			inWait = true
-			notified = slices.Contains([]string{"notify", "notify_all", "join"}, s.text("weft.wait.cause"))
+			notified = slices.Contains([]string{"notify", "notify_all", "join"}, s.Text("weft.wait.cause"))
 			if notified {
 				w.count++
 			}
@@ -116,11 +118,11 @@ func waitsOf(o *output, service string, thread int64) (w notifiedWaits) {
 			}
 		case "reentering":
 			if notified {
-				w.blocked += s.number("weft.interval.time")
+				w.blocked += s.Number("weft.interval.time")
 			}
 		case "blocked":
 			if inWait {
-				w.within += s.number("weft.interval.time")
+				w.within += s.Number("weft.interval.time")
 			}
 		default:
 			notified, inWait = false, false
