@@ -9,14 +9,14 @@ import (
 	"os"
 	"runtime/debug"
 
-	"github.com/weft-otel/weft/cmd/weft/internal/commands"
+	"github.com/weft-otel/weft/cmd/weft/command"
 )
 
 // version is set by the linker. If it is empty, the version of the module is used.
 var version string
 
 func main() {
-	os.Exit(commands.Run(&commands.Program{Version: versionText(), In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Args[1:]))
+	os.Exit(command.Run(versionText(), os.Stdin, os.Stdout, os.Stderr, os.Args[1:]...))
 }
 
 func versionText() string {
