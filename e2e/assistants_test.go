@@ -16,6 +16,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/runtimes"
 )
 
 // question is a call of a tool; a part of its answer, as a pattern.
@@ -205,7 +207,7 @@ func TestAssistantsExplainARequest(t *testing.T) {
 	require.True(t, exists(built("weft-otel.jar")), "run make build/weft-otel.jar")
 	programs := t.TempDir()
 	out, err := exec.Command(filepath.Join(jdks[0].home, "bin", "javac"), "--release", "11", "-cp", jars, "-d", programs,
-		filepath.Join(root, "e2e/otel/Requests.java"), filepath.Join(root, blockedJava)).CombinedOutput()
+		filepath.Join(root, "e2e/otel/Requests.java"), filepath.Join(root, runtimes.BlockedJava)).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	c := startCollector(t, setup{})
 	var truth struct {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/e2e/runtimes"
 	"github.com/weft-otel/weft/e2e/spantest"
 )
 
@@ -40,7 +41,7 @@ func otelPrograms(t *testing.T) string {
 	require.NoError(t, err)
 	command := []string{
 		"--release", "11", "-cp", filepath.Join(built("otel"), "*") + ":" + built("weft-otel-only.jar"), "-d", programs,
-		filepath.Join(root, blockedJava),
+		filepath.Join(root, runtimes.BlockedJava),
 	}
 	out, err := exec.Command(filepath.Join(jdks[0].home, "bin", "javac"), append(command, sources...)...).CombinedOutput()
 	require.NoError(t, err, "%s", out)

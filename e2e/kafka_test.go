@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/e2e/runtimes"
 	"github.com/weft-otel/weft/e2e/spantest"
 	"github.com/weft-otel/weft/internal/threadtest"
 )
@@ -48,7 +49,7 @@ func startKafka(t *testing.T, options ...string) *kafkaBroker {
 	t.Helper()
 	jars := built("kafka")
 	if !exists(filepath.Join(jars, "fetched")) {
-		require.NoError(t, fetchJars("e2e/kafka/pom.xml", jars))
+		require.NoError(t, runtimes.FetchJars(root, "e2e/kafka/pom.xml", jars))
 	}
 	newest := jdks[len(jdks)-1]
 	java := filepath.Join(newest.home, "bin", "java")
@@ -91,18 +92,6 @@ func (b *kafkaBroker) topicSize(t *testing.T, topic string) (size int64) {
 		size += info.Size()
 	}
 	return size
-}
-
-// fetchJars has Maven copy the dependencies of a POM into a folder.
-func fetchJars(pom, jars string) error {
-	if out, err := exec.Command(filepath.Join(root, "scripts/need.sh"), "mvn").CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s", err, out)
-	}
-	args := []string{"mvn", "-q", "-B", "-f", filepath.Join(root, pom), "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory=" + jars}
-	if out, err := exec.Command(filepath.Join(root, "scripts/retry.sh"), args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("mvn: %w: %s", err, out)
-	}
-	return os.WriteFile(filepath.Join(jars, "fetched"), nil, 0o600)
 }
 
 // TestKafka sends raw events of two JVMs through a topic with several partitions, and turns them into spans.

@@ -4,12 +4,9 @@
 package e2e
 
 import (
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 )
 
 // TestWaitMatrix compares each kind of wait with what the program knows about it: from the agent and from a flight recording, on each JDK.
@@ -43,23 +40,6 @@ func checkWaits(t *testing.T, classpath, program, gapFile string) {
 			checkMatrix(t, startCollector(t, s).finish(t, program), program, source{"jfr", j.major}, truth, gaps)
 		})
 	})
-}
-
-// withJars fetches the jars that the POM in a folder lists, once, and compiles the folder's programs. It returns the class path.
-func withJars(t *testing.T, folder string) string {
-	t.Helper()
-	jars := built(folder)
-	if !exists(filepath.Join(jars, "fetched")) {
-		require.NoError(t, fetchJars("e2e/"+folder+"/pom.xml", jars))
-	}
-	sources, err := filepath.Glob(filepath.Join(root, "e2e", folder, "*.java"))
-	require.NoError(t, err)
-	dir := t.TempDir()
-	classpath := filepath.Join(jars, "*") + string(filepath.ListSeparator) + classes
-	args := append([]string{"--release", "17", "-nowarn", "-proc:none", "-cp", classpath, "-d", dir}, sources...)
-	out, err := exec.Command(filepath.Join(jdks[0].home, "bin", "javac"), args...).CombinedOutput()
-	require.NoError(t, err, "javac: %s", out)
-	return dir + string(filepath.ListSeparator) + classpath
 }
 
 // wholeRun keeps all spans of a run in one window, so that no wait is cut.

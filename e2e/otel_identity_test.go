@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/runtimes"
 )
 
 // javaAgent returns the path of OpenTelemetry's Java agent, which is downloaded once.
@@ -19,7 +21,7 @@ func javaAgent(t *testing.T) string {
 	t.Helper()
 	jars := built("javaagent")
 	if !exists(filepath.Join(jars, "fetched")) {
-		require.NoError(t, fetchJars("e2e/javaagent/pom.xml", jars))
+		require.NoError(t, runtimes.FetchJars(root, "e2e/javaagent/pom.xml", jars))
 	}
 	found, err := filepath.Glob(filepath.Join(jars, "opentelemetry-javaagent-*.jar"))
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/e2e/runtimes"
 	"github.com/weft-otel/weft/e2e/spantest"
 )
 
@@ -32,7 +33,7 @@ func TestBlockedRequestLinksToOwnerRequest(t *testing.T) {
 	require.True(t, exists(built("weft-otel.jar")), "run make build/weft-otel.jar")
 	programs := t.TempDir()
 	out, err := exec.Command(filepath.Join(jdks[0].home, "bin", "javac"), "--release", "11", "-cp", jars, "-d", programs,
-		filepath.Join(root, "e2e/otel/Requests.java"), filepath.Join(root, blockedJava)).CombinedOutput()
+		filepath.Join(root, "e2e/otel/Requests.java"), filepath.Join(root, runtimes.BlockedJava)).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		c := startCollector(t, setup{env: []string{"WEFT_WINDOW=1h"}}) // so that no wait is in two windows, however slow the machine

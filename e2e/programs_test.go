@@ -17,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/runtimes"
 )
 
 // load is what clients ask of a web server, all at once.
@@ -71,4 +73,12 @@ func summaryOf(t *testing.T, c *collector) (first, text string) {
 	require.NoError(t, err)
 	first, _, _ = strings.Cut(string(out), "\n\n")
 	return strings.Join(strings.Fields(first), " "), string(out)
+}
+
+// withJars compiles the programs of a folder, which use jars. It returns their class path.
+func withJars(t *testing.T, folder string) string {
+	t.Helper()
+	classpath, err := runtimes.ClassPath(root, jdks[0].home, folder, classes, t.TempDir())
+	require.NoError(t, err)
+	return classpath
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/e2e/runtimes"
 	"github.com/weft-otel/weft/e2e/spantest"
 )
 
@@ -36,7 +37,7 @@ var realPrograms = []struct {
 var realClasses = sync.OnceValues(func() (string, error) {
 	jars := built("real")
 	if !exists(filepath.Join(jars, "fetched")) {
-		if err := fetchJars("e2e/real/pom.xml", jars); err != nil {
+		if err := runtimes.FetchJars(root, "e2e/real/pom.xml", jars); err != nil {
 			return "", err
 		}
 	}
