@@ -8,6 +8,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+	noopmetric "go.opentelemetry.io/otel/metric/noop"
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -24,6 +25,15 @@ type Metrics struct {
 	Unknown    metric.Int64Counter       // intervals in which the state of the thread is unknown
 	Sessions   metric.Int64UpDownCounter // followed now
 	Held       metric.Int64UpDownCounter // bytes held for them, estimated
+}
+
+// Uncounted returns metrics that are not reported.
+func Uncounted() Metrics {
+	var counter noopmetric.Int64Counter
+	var gauge noopmetric.Int64UpDownCounter
+	return Metrics{
+		Events: counter, EventsLost: counter, Anomalies: counter, Reordered: counter, Unknown: counter, Sessions: gauge, Held: gauge,
+	}
 }
 
 func where(v string) metric.AddOption { return metric.WithAttributes(attribute.String("where", v)) }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/consumer"
-	noopmetric "go.opentelemetry.io/otel/metric/noop"
 	"go.uber.org/zap"
 	"golang.org/x/net/netutil"
 
@@ -44,7 +43,7 @@ func NewPage(o *PageOptions) (*Page, error) {
 	view := threadview.New(o.MaxBytes)
 	options := sessions.DefaultOptions()
 	options.Window, options.CriticalPath.Mode = o.Window, sessions.PathOff // the page finds critical paths itself
-	cfg := threadview.Config{Page: server.Config{Version: o.Version, Agents: o.Agents}, Window: o.Window, Metrics: uncounted(), Logger: o.Logger}
+	cfg := threadview.Config{Page: server.Config{Version: o.Version, Agents: o.Agents}, Window: o.Window, Metrics: sessions.Uncounted(), Logger: o.Logger}
 	if err := view.Start(cfg, sessions.NewAnalyzer(options, o.Logger)); err != nil {
 		return nil, err
 	}
@@ -57,15 +56,6 @@ func NewPage(o *PageOptions) (*Page, error) {
 		return nil, err
 	}
 	return &Page{Traces: next, view: view, handler: handler}, nil
-}
-
-// uncounted are metrics that are not reported.
-func uncounted() sessions.Metrics {
-	var counter noopmetric.Int64Counter
-	var gauge noopmetric.Int64UpDownCounter
-	return sessions.Metrics{
-		Events: counter, EventsLost: counter, Anomalies: counter, Reordered: counter, Unknown: counter, Sessions: gauge, Held: gauge,
-	}
 }
 
 // Handler serves the page and its API.
