@@ -120,7 +120,7 @@ func (a *accountant) start(ctx context.Context, host component.Host) error {
 		Metrics: sessions.Metrics{
 			Events: tb.ConnectorContentionEvents, EventsLost: tb.ConnectorContentionEventsLost, Anomalies: tb.ConnectorContentionAnomalies,
 			Reordered: tb.ConnectorContentionBatchesReordered, Unknown: tb.ConnectorContentionIntervalsUnknown,
-			Sessions: tb.ConnectorContentionSessions, Held: tb.ConnectorContentionHeld,
+			Sessions: tb.ConnectorContentionSessions, Failed: tb.ConnectorContentionSessionsFailed, Held: tb.ConnectorContentionHeld,
 		},
 		Requests: requestSums(a.metrics != nil),
 		Follow:   a.follow,

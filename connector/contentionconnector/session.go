@@ -33,6 +33,7 @@ type session struct {
 	found   []deadlock.Found
 	records plog.Logs // not sent yet; empty or with one resource
 	out     []output
+	adding  bool // a window or sums, which the account has only in part
 }
 
 // maxLostRecords limits the log records of a session for lost notifies on objects of one class; the metric counts all.
@@ -48,6 +49,7 @@ func (a *accountant) follow(s *sessions.Session) sessions.Follower {
 
 // Window aggregates a window and reports its hints.
 func (s *session) Window(w *window.Window) {
+	s.adding = true
 	s.telemetry.ConnectorContentionWindows.Add(context.Background(), 1)
 	hints := s.logs != nil && len(w.Hints)+len(w.LostNotifies) > 0
 	switch {
@@ -65,6 +67,7 @@ func (s *session) Window(w *window.Window) {
 	if hints {
 		s.reportHints(w)
 	}
+	s.adding = false
 }
 
 func (s *session) reportHints(w *window.Window) {
@@ -83,12 +86,14 @@ func (s *session) reportHints(w *window.Window) {
 
 // Aggregate adds the sums that an agent in aggregated mode sends instead of events.
 func (s *session) Aggregate(a *jvmthread.Aggregate) {
+	s.adding = true
 	if s.metrics != nil {
 		s.account.Aggregate(a)
 	}
 	if s.stacks != nil {
 		s.stacks.account.Aggregate(a)
 	}
+	s.adding = false
 }
 
 // Advanced adds up requests that have ended, and reports deadlocks that were found or have ended.
@@ -130,8 +135,16 @@ func (s *session) reportEnded(why string, ended func(jvmthread.Cycle) bool) {
 	}
 }
 
-// Closed sends the final figures. Deadlocks end with their session, but not when only the collector stops.
+// Closed sends the final figures. Deadlocks end with their session, but not when only the collector stops. If the session has failed, the figures
+// are those of its complete windows; there are none if some of a window has been added to them.
 func (s *session) Closed(why window.Cut) {
+	defer s.release()
+	if why == window.CutFailed {
+		if !s.adding {
+			s.flushAll(false)
+		}
+		return
+	}
 	s.Advanced()
 	shutdown := why == window.CutShutdown
 	if s.logs != nil && !shutdown {
@@ -143,13 +156,29 @@ func (s *session) Closed(why window.Cut) {
 	}
 	if s.metrics != nil {
 		s.account.Close(s.Engine.Timeline(), s.Engine.Now())
-		s.flush(time.Now(), shutdown)
 	}
 	if s.stacks != nil {
 		s.stacks.account.Close(s.Engine.Timeline(), s.Engine.Now())
+	}
+	s.flushAll(shutdown)
+}
+
+// flushAll writes metrics and profiles.
+func (s *session) flushAll(alive bool) {
+	if s.metrics != nil {
+		s.flush(time.Now(), alive)
+	}
+	if s.stacks != nil {
 		s.flushProfiles(time.Now())
 	}
+}
+
+// release gives back the series of the session.
+func (s *session) release() {
 	s.account.Release()
+	if s.stacks != nil {
+		s.stacks.account.Release()
+	}
 }
 
 // flush writes the metrics of the account. The gauges of a session that is no longer alive are zero.

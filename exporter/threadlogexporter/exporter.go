@@ -45,10 +45,12 @@ func newThreadLog(cfg *Config, set exporter.Settings) (*threadLog, error) {
 	}
 	t := &threadLog{cfg: cfg, format: format, logger: set.Logger, telemetry: tb}
 	t.sessions = sessions.New(sessions.Settings{
-		Config:  sessions.Config{MaxSessions: cfg.MaxSessions, SessionTimeout: cfg.SessionTimeout, ReorderTimeout: cfg.ReorderTimeout, AckWithin: ackWithin},
-		Logger:  set.Logger,
-		Metrics: sessions.Metrics{EventsLost: tb.ExporterThreadLogEventsLost, Sessions: tb.ExporterThreadLogSessions},
-		Open:    t.open,
+		Config: sessions.Config{MaxSessions: cfg.MaxSessions, SessionTimeout: cfg.SessionTimeout, ReorderTimeout: cfg.ReorderTimeout, AckWithin: ackWithin},
+		Logger: set.Logger,
+		Metrics: sessions.Metrics{
+			EventsLost: tb.ExporterThreadLogEventsLost, Sessions: tb.ExporterThreadLogSessions, Failed: tb.ExporterThreadLogSessionsFailed,
+		},
+		Open: t.open,
 	})
 	return t, nil
 }
@@ -96,6 +98,7 @@ const (
 	whereAgent  = "agent"
 	whereMissed = "missed"
 	whereWrite  = "write"
+	whereFailed = "failed"
 )
 
 func (t *threadLog) lost(where string, n uint64) {

@@ -38,6 +38,8 @@ type sessionWriter struct {
 	text    []byte
 	counted recording.EncoderStats // what the metrics already contain
 	missed  uint64
+
+	received, written uint64 // events, gaps not included
 }
 
 // sums are the aggregates of a batch without events.
@@ -58,6 +60,7 @@ func (w *sessionWriter) Receive(c *threadpdata.Carrier) {
 	if !w.Add(sessions.PartOf(c)) {
 		return
 	}
+	w.received += sessions.CountEvents(c.Events)
 	for _, th := range c.Threads {
 		w.define(th)
 	}
@@ -100,8 +103,15 @@ func (w *sessionWriter) Tick() {
 func (*sessionWriter) Take() []sessions.Delivery { return nil }
 
 // Close writes the remaining events and the end of the recording. After a shutdown of the collector the session may continue in another
-// file, so this one has no end then.
+// file, so this one has no end then. A recording of a session that has failed ends with the last batch that was written.
 func (w *sessionWriter) Close(why window.Cut) {
+	if why == window.CutFailed {
+		w.owner.lost(whereFailed, w.received-min(w.written, w.received))
+		if w.out != nil {
+			w.out.close()
+		}
+		return
+	}
 	reason := cmp.Or(w.End(), threadpdata.EndLost)
 	w.write(w.Rest())
 	if w.out == nil {
@@ -180,6 +190,7 @@ func (w *sessionWriter) encode(batch *recording.Batch) {
 	clear(w.places)
 	w.out.writeSides(w.encoder.Sidecars(false))
 	w.out.write(w.text, w.countEncoded())
+	w.written += sessions.CountEvents(batch.Events)
 	for _, id := range w.ended {
 		w.Symbols.DropThread(id)
 	}

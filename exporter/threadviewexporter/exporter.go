@@ -143,7 +143,7 @@ func (e *threadView) metrics() sessions.Metrics {
 	return sessions.Metrics{
 		Events: tb.ExporterThreadViewEvents, EventsLost: tb.ExporterThreadViewEventsLost, Anomalies: tb.ExporterThreadViewAnomalies,
 		Reordered: tb.ExporterThreadViewBatchesReordered, Unknown: tb.ExporterThreadViewIntervalsUnknown,
-		Sessions: tb.ExporterThreadViewSessions, Held: tb.ExporterThreadViewHeld,
+		Sessions: tb.ExporterThreadViewSessions, Failed: tb.ExporterThreadViewSessionsFailed, Held: tb.ExporterThreadViewHeld,
 	}
 }
 

@@ -21,10 +21,13 @@ type analysis struct {
 	*ordering.Queue
 
 	analyzer *Analyzer
-	views    []*view // by length of windows, in the order in which the members joined
-	saved    bool    // a view has a checkpoint that the journal does not have
-	over     bool    // the session has ended or is lost, and the journal must not have it any longer
-	ended    bool    // it has ended: what still arrives is late
+	views    []*view    // by length of windows, in the order in which the members joined
+	received uint64     // events, gaps not included
+	taken    []Delivery // of followers, by a call of Take that has not ended
+	saved    bool       // a view has a checkpoint that the journal does not have
+	over     bool       // the session has ended or is lost, and the journal must not have it any longer
+	ended    bool       // it has ended: what still arrives is late
+	failed   bool       // it was closed after a panic
 }
 
 func (a *Analyzer) open(s *Session) Handler {
@@ -33,10 +36,12 @@ func (a *Analyzer) open(s *Session) Handler {
 	a.mu.Lock()
 	members := a.members
 	a.mu.Unlock()
-	for _, m := range members {
-		cfg.Requests = a.requestsOf(members, m.Window)
-		h.join(m, cfg)
-	}
+	s.entry.guard(func() { // those that have joined before a panic are closed then
+		for _, m := range members {
+			cfg.Requests = a.requestsOf(members, m.Window)
+			h.join(m, cfg)
+		}
+	})
 	return h
 }
 
@@ -97,8 +102,11 @@ func (a *analysis) Receive(c *threadpdata.Carrier) {
 	for _, th := range c.Threads {
 		a.Symbols.SetThread(th)
 	}
-	fresh := a.Add(PartOf(c))
-	if !fresh || c.Aggregate == nil {
+	if fresh := a.Add(PartOf(c)); !fresh {
+		return
+	}
+	a.received += CountEvents(c.Events)
+	if c.Aggregate == nil {
 		return
 	}
 	for _, v := range a.views {
@@ -167,14 +175,18 @@ func (a *analysis) Skip() {
 // Tick does nothing.
 func (*analysis) Tick() {}
 
-// Close cuts the last windows.
+// Close cuts the last windows, unless the session has failed.
 func (a *analysis) Close(why window.Cut) {
+	if why == window.CutFailed {
+		a.fail()
+		return
+	}
 	a.over, a.ended = why != window.CutShutdown, why == window.CutEnd
 	rest := a.rest()
 	for i, v := range a.views {
 		v.Engine.Finish(v.fresh(rest), a.Watermark(), why, v.window)
-		for _, f := range v.followers {
-			f.Closed(why)
+		for i := range v.followers {
+			v.followers[i].close(why)
 		}
 		v.taken()
 		v.closed = true
@@ -186,18 +198,26 @@ func (a *analysis) Close(why window.Cut) {
 }
 
 // Take implements Handler.
-func (a *analysis) Take() (out []Delivery) {
-	for _, v := range a.views {
-		for _, f := range v.followers {
-			if send := f.Take(); send != nil {
-				out = append(out, send)
+func (a *analysis) Take() []Delivery {
+	if !a.failed { // else fail took what there is
+		for _, v := range a.views {
+			for _, f := range v.followers {
+				a.take(f)
 			}
 		}
 	}
-	if a.journal != nil {
+	out := a.taken
+	a.taken = nil
+	if a.journal != nil && !a.failed {
 		out = a.commit(out)
 	}
 	return out
+}
+
+func (a *analysis) take(f Follower) {
+	if send := f.Take(); send != nil {
+		a.taken = append(a.taken, send)
+	}
 }
 
 // forget drops the names of threads that no later window can mention.

@@ -19,14 +19,16 @@ import (
 	"github.com/weft-otel/weft/internal/sessions/journal"
 )
 
-// Follower processes the windows of one session. Calls never overlap.
+// Follower processes the windows of one session. Calls never overlap. After a panic in any part of the session, Closed and Take are the only ones
+// that follow.
 type Follower interface {
 	// Window receives each complete window. The window is valid until the call returns.
 	Window(w *window.Window)
 	// Advanced is called after the engine has advanced and its complete windows were passed to Window. The report of the engine's Requests
 	// is valid until the call returns.
 	Advanced()
-	// Closed is called once, after the last window. There may be a last report.
+	// Closed is called once, after the last window. There may be a last report. If why is CutFailed, the state of the engine is unknown and not
+	// to be read; the Follower may be in the middle of a call of Window, and drops what it has of that window.
 	Closed(why window.Cut)
 	// Take returns what delivers the results that are ready; nil if there are none.
 	Take() Delivery

@@ -44,9 +44,10 @@ const (
 func newJob(span ptrace.Span, done *receipt) job {
 	own := ptrace.NewSpan()
 	span.CopyTo(own)
+	j := job{span: own, bytes: threadpdata.SizeOf(own), arrived: time.Now(), done: done}
 	done.saved.left.Add(1)
 	done.processed.left.Add(1)
-	return job{span: own, bytes: threadpdata.SizeOf(own), arrived: time.Now(), done: done}
+	return j
 }
 
 // receipt informs the sender of carriers when the journal has all of them, if there is one, and when all were processed.

@@ -93,8 +93,8 @@ func (l *lender[T]) Return(s T) {
 // lendAnother calls do, during which one more borrower may have memory: the caller has borrowed some, and waits for something other than a CPU.
 func (l *lender[T]) lendAnother(do func()) {
 	<-l.lent
+	defer func() { l.lent <- struct{}{} }()
 	do()
-	l.lent <- struct{}{}
 }
 
 // trim frees memory that was not needed since the last time, at most once in trimEvery.

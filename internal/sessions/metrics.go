@@ -15,15 +15,16 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Metrics are the instruments of a component. Each component has its own, with the same meaning. An Analyzer needs all of them, a Set only
-// EventsLost and Sessions.
+// Metrics are the instruments of a component. Each component has its own, with the same meaning. An Analyzer needs all of them but Failed, a Set
+// only EventsLost and Sessions.
 type Metrics struct {
 	Events     metric.Int64Counter       // thread events applied
-	EventsLost metric.Int64Counter       // by where: agent, missed, refused or shed
+	EventsLost metric.Int64Counter       // by where: agent, missed, refused, shed or failed
 	Anomalies  metric.Int64Counter       // inconsistencies that were repaired, by kind
 	Reordered  metric.Int64Counter       // batches that arrived before an earlier one
 	Unknown    metric.Int64Counter       // intervals in which the state of the thread is unknown
 	Sessions   metric.Int64UpDownCounter // followed now
+	Failed     metric.Int64Counter       // sessions that ended because of a defect in Weft
 	Held       metric.Int64UpDownCounter // bytes held for them, estimated
 }
 
@@ -32,7 +33,17 @@ func Uncounted() Metrics {
 	var counter noopmetric.Int64Counter
 	var gauge noopmetric.Int64UpDownCounter
 	return Metrics{
-		Events: counter, EventsLost: counter, Anomalies: counter, Reordered: counter, Unknown: counter, Sessions: gauge, Held: gauge,
+		Events: counter, EventsLost: counter, Anomalies: counter, Reordered: counter, Unknown: counter, Failed: counter, Sessions: gauge, Held: gauge,
+	}
+}
+
+// instruments yields the metrics of each component.
+func (s *Set) instruments(yield func(*Metrics) bool) {
+	all := *s.metrics.Load()
+	for i := range all {
+		if !yield(&all[i]) {
+			return
+		}
 	}
 }
 
@@ -43,6 +54,7 @@ var (
 	whereAgent   = where("agent")
 	whereMissed  = where("missed")
 	whereShed    = where("shed")
+	whereFailed  = where("failed")
 )
 
 func (m *Metrics) anomaly(ctx context.Context, kind string, n uint64) {
@@ -59,21 +71,24 @@ type reported struct {
 	windows, events, lost, missed uint64
 }
 
-// count adds a window to the metrics.
+func add(c metric.Int64Counter, n uint64, options ...metric.AddOption) {
+	if n > 0 {
+		c.Add(context.Background(), int64(n), options...)
+	}
+}
+
+// count adds a window that a follower has to its metrics.
+func (f *following) count(w *window.Window) {
+	m := &f.member.Metrics
+	add(m.Events, w.Events)
+	add(m.EventsLost, w.Lost, whereAgent)
+	add(m.EventsLost, w.Missed-w.Shed, whereMissed)
+	add(m.Unknown, w.Totals[jvmthread.StateUnknown].Count)
+	f.events += w.Events
+}
+
+// count adds a window that all followers have to the totals of the session.
 func (v *view) count(w *window.Window) {
-	ctx := context.Background()
-	add := func(c metric.Int64Counter, n uint64, options ...metric.AddOption) {
-		if n > 0 {
-			c.Add(ctx, int64(n), options...)
-		}
-	}
-	for _, f := range v.followers {
-		m := &f.member.Metrics
-		add(m.Events, w.Events)
-		add(m.EventsLost, w.Lost, whereAgent)
-		add(m.EventsLost, w.Missed-w.Shed, whereMissed)
-		add(m.Unknown, w.Totals[jvmthread.StateUnknown].Count)
-	}
 	v.reported.windows++
 	v.reported.events += w.Events
 	v.reported.lost += w.Lost

@@ -16,15 +16,17 @@ func (s *Session) Deliver(send Delivery) {
 	e.passing = true
 	e.sending.Store(true)
 	e.mu.Unlock()
+	defer func() {
+		e.mu.Lock()
+		e.sending.Store(false)
+		e.passing = false
+	}()
 	do := func() { e.set.pool.send(func() { send(context.Background()) }) }
 	if v := s.view; v.current.Verdict != nil { // it has borrowed memory, for which others would wait
 		inner := do
 		do = func() { pathMemory.lendAnother(inner) }
 	}
 	do()
-	e.mu.Lock()
-	e.sending.Store(false)
-	e.passing = false
 }
 
 // Pass says how many bytes of results wait for their delivery, or are being delivered, in addition to what was said before. The Follower that

@@ -141,10 +141,7 @@ func (p *pool) work() {
 		p.line = p.line[1:]
 		b := &e.backlog
 		b.taken = min(len(b.jobs), perTurn)
-		jobs := b.jobs[:b.taken:b.taken]
-		p.mu.Unlock()
-		p.process(e, jobs)
-		p.mu.Lock()
+		p.turn(e, b.jobs[:b.taken:b.taken])
 		p.processed(e)
 	}
 	p.workers--
@@ -154,23 +151,32 @@ func (p *pool) work() {
 	}
 }
 
+// turn processes carriers without the lock, which it has again at the end, also of a panic.
+func (p *pool) turn(e *entry, jobs []job) {
+	p.mu.Unlock()
+	defer p.mu.Lock()
+	p.process(e, jobs)
+}
+
 // send calls do, which waits for the next consumer. Meanwhile another worker may process other sessions.
 func (p *pool) send(do func()) {
-	p.mu.Lock()
-	steps := p.sending < maxSending
-	if steps {
-		p.sending++
-		p.workers--
-		p.start()
+	if p.step(1) {
+		defer p.step(-1)
 	}
-	p.mu.Unlock()
 	do()
-	if steps {
-		p.mu.Lock()
-		p.sending--
-		p.workers++
-		p.mu.Unlock()
+}
+
+// step lets others take the place of a worker that sends, or takes it back. It reports false if too many send already.
+func (p *pool) step(sending int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if sending > 0 && p.sending == maxSending {
+		return false
 	}
+	p.sending += sending
+	p.workers -= sending
+	p.start()
+	return true
 }
 
 // processed drops the carriers of a turn, and gives the session its next one if there are more.

@@ -131,7 +131,7 @@ func (s *Set) shed(ctx context.Context, e *entry, j *job) {
 }
 
 func (s *Set) countShed(ctx context.Context, events int64) {
-	for _, m := range *s.metrics.Load() {
+	for m := range s.instruments {
 		m.EventsLost.Add(ctx, events, whereShed)
 	}
 }

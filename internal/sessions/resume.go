@@ -42,15 +42,10 @@ func (s *Set) resumeSession(ctx context.Context, saved journal.Saved) {
 	session.journal = saved.Session
 	e := s.entryOf(session)
 	handler, ok := e.handler.(*analysis)
-	s.mu.Lock()
-	if !ok || s.closed || len(s.sessions) >= s.Config.MaxSessions {
-		s.mu.Unlock()
+	if !ok || !s.include(ctx, e) {
 		s.Logger.Warn("Cannot continue a session of the journal: max_sessions are followed", zap.Stringer("session", saved.ID))
 		return
 	}
-	s.sessions[saved.ID] = e
-	s.countSessions(ctx, 1)
-	s.mu.Unlock()
 	s.visit(ctx, e, func() (silent bool) {
 		handler.continues(&saved)
 		return false
@@ -75,7 +70,22 @@ func (s *Set) resumeSession(ctx context.Context, saved journal.Saved) {
 		handler.Rejoin()
 		return false
 	})
+	if e.broken.Load() {
+		return // which was logged
+	}
 	s.Logger.Info("Continued a session of the last run", zap.Stringer("session", saved.ID), zap.Int("entries", len(saved.Entries)))
+}
+
+// include adds a session unless too many are followed.
+func (s *Set) include(ctx context.Context, e *entry) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || len(s.sessions) >= s.Config.MaxSessions {
+		return false
+	}
+	s.sessions[e.ID] = e
+	s.countSessions(ctx, 1)
+	return true
 }
 
 // silence is how long a session may get no carrier. One of the journal that gets none has most likely ended meanwhile, or moved to another
@@ -103,7 +113,7 @@ func (s *Set) noteWaits() {
 
 // countUnwritten counts carriers that are not in the journal.
 func (s *Set) countUnwritten(ctx context.Context) {
-	for _, m := range *s.metrics.Load() {
+	for m := range s.instruments {
 		m.anomaly(ctx, "not_journaled", 1)
 	}
 }
@@ -149,7 +159,9 @@ func (v *view) fresh(events []jvmthread.Event) []jvmthread.Event {
 	if len(events) == 0 || events[0].Time >= v.begin {
 		return events
 	}
-	return events[sort.Search(len(events), func(i int) bool { return events[i].Time >= v.begin }):]
+	n := sort.Search(len(events), func(i int) bool { return events[i].Time >= v.begin })
+	v.earlier += CountEvents(events[:n])
+	return events[n:]
 }
 
 // save keeps the state at the start of a window for the journal.

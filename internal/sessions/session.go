@@ -52,7 +52,8 @@ type Handler interface {
 	End() string
 	// Tick is called every second.
 	Tick()
-	// Close processes the remaining events. It is called once, and nothing but Take follows.
+	// Close processes the remaining events. It is called once, and nothing but Take follows. After a panic in any method, it is called with
+	// CutFailed: the Handler then gives up what it has not completed.
 	Close(why window.Cut)
 	// Take returns what is ready to be delivered. The caller owns it.
 	Take() []Delivery
@@ -68,6 +69,7 @@ type entry struct {
 	shrink  atomic.Bool  // the handler shall cut its window now, to save memory
 	sending atomic.Bool  // a worker waits for the next consumer
 	overdue atomic.Bool  // it shall be checked by a worker: a batch or the whole session has been silent for too long
+	broken  atomic.Bool  // there was a panic: it shall be closed as failed
 
 	mu      sync.Mutex
 	handler Handler
@@ -129,11 +131,11 @@ func (s *Set) process(e *entry, jobs []job) {
 		s.memory.relieving.Store(0)
 	}
 	e.sending.Store(true)
-	s.send(ctx, out)
+	s.send(ctx, e, out)
 	e.sending.Store(false)
 	s.relieve()
-	if ended != "" {
-		s.send(ctx, s.end(ctx, e, ended))
+	if ended = e.orFailed(ended); ended != "" {
+		s.send(ctx, e, s.end(ctx, e, ended))
 	}
 	if taken < len(jobs) {
 		s.remove(ctx, e)
@@ -202,24 +204,30 @@ func (e *entry) visitLocked(do func() (silent bool)) (out []Delivery, ended wind
 	if e.closed || e.passing {
 		return nil, ""
 	}
-	silent := do()
-	switch end := e.handler.End(); {
-	case end == "" && !silent:
-	case end == "" || end == threadpdata.EndLost:
-		ended = window.CutLost // if it reconnects, it is joined in the middle
-	default:
-		ended = window.CutEnd
+	whole := !e.broken.Load() && e.guard(func() {
+		silent := do()
+		switch end := e.handler.End(); {
+		case end == "" && !silent:
+		case end == "" || end == threadpdata.EndLost:
+			ended = window.CutLost // if it reconnects, it is joined in the middle
+		default:
+			ended = window.CutEnd
+		}
+		out = e.handler.Take()
+	})
+	if !whole {
+		return e.closeLocked(window.CutFailed), window.CutFailed
 	}
-	return e.handler.Take(), ended
+	return out, ended
 }
 
 // visit calls do with the session locked and delivers what is ready then. It closes a session that has ended before forgetting it, so that
 // its handler is done before another session of the same JVM can start.
 func (s *Set) visit(ctx context.Context, e *entry, do func() (silent bool)) {
 	out, ended := e.visit(do)
-	deliver(ctx, out)
-	if ended != "" {
-		deliver(ctx, s.end(ctx, e, ended))
+	e.deliver(ctx, out)
+	if ended = e.orFailed(ended); ended != "" {
+		e.deliver(ctx, s.end(ctx, e, ended))
 	}
 }
 
@@ -230,9 +238,15 @@ func (s *Set) check(e *entry, now time.Time) {
 		return
 	}
 	defer e.mu.Unlock()
-	if e.closed || e.passing {
+	if e.closed || e.passing || e.broken.Load() {
 		return
 	}
+	if !e.guard(func() { s.checkLocked(e, now) }) {
+		s.pool.visit(e)
+	}
+}
+
+func (s *Set) checkLocked(e *entry, now time.Time) {
 	e.handler.Tick()
 	e.waited.Store(0)
 	if e.restored {
@@ -254,16 +268,16 @@ func (s *Set) end(ctx context.Context, e *entry, why window.Cut) []Delivery {
 }
 
 // send delivers what a worker has ready. Meanwhile another session may be processed.
-func (s *Set) send(ctx context.Context, out []Delivery) {
+func (s *Set) send(ctx context.Context, e *entry, out []Delivery) {
 	if len(out) > 0 {
-		s.pool.send(func() { deliver(ctx, out) })
+		s.pool.send(func() { e.deliver(ctx, out) })
 	}
 }
 
 // deliver sends what is ready, even if the request that completed it has been cancelled.
-func deliver(ctx context.Context, out []Delivery) {
+func (e *entry) deliver(ctx context.Context, out []Delivery) {
 	for _, send := range out {
-		send(context.WithoutCancel(ctx))
+		e.guard(func() { send(context.WithoutCancel(ctx)) })
 	}
 }
 
@@ -309,10 +323,21 @@ func (e *entry) close(why window.Cut) []Delivery {
 	if e.closed {
 		return nil
 	}
+	return e.closeLocked(e.orFailed(why))
+}
+
+func (e *entry) closeLocked(why window.Cut) (out []Delivery) {
 	e.closed, e.why = true, why
-	e.handler.Close(why)
+	whole := why != window.CutFailed && e.guard(func() {
+		e.handler.Close(why)
+		out = e.handler.Take()
+	})
+	if !whole {
+		e.why = window.CutFailed
+		out = e.closeFailed()
+	}
 	e.set.memory.held.Give(int(e.held.Swap(0)))
-	return e.handler.Take()
+	return out
 }
 
 // remove forgets a closed session.
@@ -323,8 +348,11 @@ func (s *Set) remove(ctx context.Context, e *entry) {
 		return
 	}
 	delete(s.sessions, e.ID)
-	if e.why == window.CutEnd {
+	switch e.why {
+	case window.CutEnd:
 		s.ended.add(e.ID)
+	case window.CutFailed:
+		s.failed.add(e.ID)
 	}
 	s.countSessions(ctx, -1)
 }

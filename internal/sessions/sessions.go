@@ -57,6 +57,7 @@ type Set struct {
 	sessions map[jvmthread.SessionID]*entry
 	closed   bool
 	ended    recent  // sessions that ended in order: carriers that still arrive for them are late
+	failed   recent  // sessions that failed: further carriers would most likely make them fail again
 	passed   carried // carriers that were taken
 	pool     *pool
 	memory   memory
@@ -111,7 +112,7 @@ func (s *Set) Shutdown(ctx context.Context) {
 	s.mu.Unlock()
 	for _, e := range all {
 		s.countSessions(ctx, -1)
-		deliver(ctx, e.close(window.CutShutdown))
+		e.deliver(ctx, e.close(window.CutShutdown))
 	}
 	if all != nil {
 		s.pool.room.Retire()
@@ -138,7 +139,7 @@ func (s *Set) Consume(ctx context.Context, td ptrace.Traces) error {
 				done = newReceipt()
 			}
 			for _, span := range ss.Spans().All() {
-				if err := s.take(ctx, rs.Resource(), span, done); err != nil {
+				if err := s.takeSafely(ctx, rs.Resource(), span, done); err != nil {
 					return err
 				}
 			}
@@ -161,9 +162,16 @@ func (s *Set) take(ctx context.Context, res pcommon.Resource, span ptrace.Span, 
 		return nil
 	}
 	j := newJob(span, done)
+	added := false
+	defer func() {
+		if !added {
+			j.finish() // or the sender would wait for it, also after a panic
+		}
+	}()
 	s.makeRoom(ctx, e, &j)
 	err := s.pool.add(ctx, e, j)
-	if err != nil {
+	added = err == nil
+	if !added {
 		s.passed.forget(id, span.SpanID())
 	}
 	return err
@@ -192,6 +200,8 @@ func (s *Set) entry(ctx context.Context, id jvmthread.SessionID, res pcommon.Res
 		return nil, "after_shutdown"
 	case s.ended.has(id):
 		return nil, "after_end"
+	case s.failed.has(id):
+		return nil, "after_failure"
 	case threadpdata.EndOf(span) == threadpdata.EndLost && threadpdata.CountEvents(span) == 0: // its number is that of the next batch, if one comes
 		return nil, ""
 	case len(s.sessions) >= s.Config.MaxSessions:
@@ -215,7 +225,7 @@ func (s *Set) logBad(id jvmthread.SessionID, err error) {
 
 // refuse counts a carrier as an anomaly, and its events as lost.
 func (s *Set) refuse(ctx context.Context, span ptrace.Span, anomaly string) {
-	for _, m := range *s.metrics.Load() {
+	for m := range s.instruments {
 		m.EventsLost.Add(ctx, threadpdata.CountEvents(span), whereRefused)
 		m.anomaly(ctx, anomaly, 1)
 	}
@@ -225,7 +235,7 @@ func (s *Set) refuse(ctx context.Context, span ptrace.Span, anomaly string) {
 }
 
 func (s *Set) countSessions(ctx context.Context, n int64) {
-	for _, m := range *s.metrics.Load() {
+	for m := range s.instruments {
 		m.Sessions.Add(ctx, n)
 	}
 }

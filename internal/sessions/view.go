@@ -32,12 +32,15 @@ type view struct {
 	closed    bool
 	spans     bool // of the application arrive, and the log says so
 	reported  reported
+	earlier   uint64 // events that were processed in an earlier life
 	shed      uint64 // events that were dropped to save memory, and are not part of a window yet
 }
 
 type following struct {
 	Follower
 	member *Member
+	events uint64 // in the windows that it has
+	closed bool   // Closed was called
 }
 
 // progress is what was computed of a window.
@@ -78,10 +81,12 @@ func (v *view) window(w *window.Window) {
 	v.current, v.progress = w, progressNone
 	w.Shed = min(w.Missed, v.shed)
 	v.shed -= w.Shed
-	for _, f := range v.followers {
+	defer w.Release() // of memory for which others wait
+	for i := range v.followers {
+		f := &v.followers[i]
 		f.Window(w)
+		f.count(w)
 	}
-	w.Release()
 	v.current = nil
 	v.count(w)
 	v.cut, v.start = true, w.Start

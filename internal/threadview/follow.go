@@ -82,11 +82,14 @@ func (f *follower) Closed(why window.Cut) {
 	if f.kept == nil {
 		return
 	}
-	reason := ""
-	if why == window.CutEnd {
-		reason = threadpdata.EndExit
+	switch why {
+	case window.CutFailed:
+		f.check(f.kept.Close("", jvmthread.NoTime)) // up to the last events
+	case window.CutEnd:
+		f.check(f.kept.Close(threadpdata.EndExit, f.Engine.Now()))
+	default:
+		f.check(f.kept.Close("", f.Engine.Now()))
 	}
-	f.check(f.kept.Close(reason, f.Engine.Now()))
 }
 
 // Take returns nothing, since there is no next consumer.

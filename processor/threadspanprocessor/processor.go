@@ -53,7 +53,7 @@ func (p *threadSpan) Start(ctx context.Context, host component.Host) error {
 		Metrics: sessions.Metrics{
 			Events: tb.ProcessorThreadSpanEvents, EventsLost: tb.ProcessorThreadSpanEventsLost, Anomalies: tb.ProcessorThreadSpanAnomalies,
 			Reordered: tb.ProcessorThreadSpanBatchesReordered, Unknown: tb.ProcessorThreadSpanIntervalsUnknown,
-			Sessions: tb.ProcessorThreadSpanSessions, Held: tb.ProcessorThreadSpanHeld,
+			Sessions: tb.ProcessorThreadSpanSessions, Failed: tb.ProcessorThreadSpanSessionsFailed, Held: tb.ProcessorThreadSpanHeld,
 		},
 		Requests: p.cfg.RequestSpans.config(),
 		Follow:   p.follow,

@@ -78,8 +78,18 @@ func (s *session) Advanced() {
 	}
 }
 
-// Closed does the same for the waits that end with the session.
-func (s *session) Closed(window.Cut) { s.Advanced() }
+// Closed does the same for the waits that end with the session. If that has failed, the spans of a window that are not complete are dropped, but
+// for those of a large window that were sent before the rest was made.
+func (s *session) Closed(why window.Cut) {
+	if why != window.CutFailed {
+		s.Advanced()
+		return
+	}
+	for last := len(s.windows) - 1; last >= 0 && !s.windows[last].last; last-- {
+		s.Pass(-s.windows[last].bytes)
+		s.windows = s.windows[:last]
+	}
+}
 
 // Held estimates the bytes of what the session remembers besides its engine.
 func (s *session) Held() int {

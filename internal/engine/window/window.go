@@ -14,7 +14,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Cut is the reason for the end of a window.
+// Cut is the reason for the end of a window, or of a session.
 type Cut string
 
 // The reasons for the end of a window.
@@ -25,6 +25,8 @@ const (
 	CutMemory   Cut = "memory"   // there was too little memory
 	CutLost     Cut = "lost"     // the JVM or the connection to it was lost
 	CutShutdown Cut = "shutdown" // the collector was stopped
+
+	CutFailed Cut = "failed" // a session ended because of a defect in Weft; no window has it
 )
 
 // Last reports whether a window cut for this reason is the last one.

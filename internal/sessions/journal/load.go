@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
 
+	"github.com/weft-otel/weft/internal/failure"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
@@ -66,7 +67,11 @@ func (j *Journal) Load(ctx context.Context) (all []Saved) {
 	j.mu.Unlock()
 	waited := j.waited(ctx)
 	for _, l := range list {
-		s, err := j.load(ctx, l)
+		var s Saved
+		var err error
+		if p := failure.Contain(func() { s, err = j.load(ctx, l) }); p != nil {
+			err = p
+		}
 		if err != nil {
 			j.log.Warn("Cannot use the journal of a session; its open window is lost", zap.Stringer("session", l.id), zap.Error(err))
 			_ = j.list(l, false) // logged

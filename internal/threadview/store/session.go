@@ -79,21 +79,31 @@ func (s *Session) changed() {
 
 // Append takes a window that the session's engine has cut, and keeps copies only. A window for which there is no room is evicted at once.
 func (s *Session) Append(w *window.Window, sym *symbols.Table) {
+	defer s.store.touch()
 	s.stable.Lock()
-	s.append(w, sym)
-	s.stable.Unlock()
-	s.store.touch()
-}
-
-func (s *Session) append(w *window.Window, sym *symbols.Table) {
-	room := s.store.textRoom(s)
-	s.mu.Lock()
-	s.textRoom = room
-	b := s.build(w, sym)
-	s.mu.Unlock()
+	defer s.stable.Unlock()
+	b := s.copied(w, sym, s.store.textRoom(s))
 	s.settle()
 	kept := s.store.reserve(s, b.size())
+	rollup := s.append(w, sym, b, kept)
+	if kept {
+		s.store.pushed(s)
+	}
+	s.keepRollup(rollup)
+}
+
+// copied returns a copy of a window, whose new texts have room for so many bytes.
+func (s *Session) copied(w *window.Window, sym *symbols.Table, textRoom int64) *Block {
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.textRoom = textRoom
+	return s.build(w, sym)
+}
+
+// append adds a window. It returns the roll-up that is due then, nil for none.
+func (s *Session) append(w *window.Window, sym *symbols.Table, b *Block, kept bool) (c *Rollup) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.keep(b, kept)
 	s.now.To = max(s.now.To, w.End)
 	s.now.Events += w.Events
@@ -104,27 +114,27 @@ func (s *Session) append(w *window.Window, sym *symbols.Table) {
 	if w.Lost > 0 || w.Missed > 0 {
 		s.now.Gaps = last(append(s.now.Gaps, Gap{w.Start, w.End, w.Lost, w.Missed}), maxGaps)
 	}
-	var c *Rollup
 	if kept {
 		c = s.rollUp()
 	}
 	s.changed()
-	s.mu.Unlock()
-	if kept {
-		s.store.pushed(s)
-	}
-	s.keepRollup(c)
+	return c
 }
 
 // settle accounts for names, threads, locks and events that wait for their window. A batch adds few of them, and windows make room for them.
 func (s *Session) settle() {
+	bytes, texts := s.takeUnsettled()
+	s.store.demand(s, bytes, texts)
+}
+
+func (s *Session) takeUnsettled() (bytes, texts int64) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	pending := s.pending.size()
-	bytes, texts := s.dictBytes+pending-s.pendingBytes, s.textBytes
+	bytes, texts = s.dictBytes+pending-s.pendingBytes, s.textBytes
 	s.dictBytes, s.textBytes, s.pendingBytes = 0, 0, pending
 	s.now.Bytes += bytes
-	s.mu.Unlock()
-	s.store.demand(s, bytes, texts)
+	return bytes, texts
 }
 
 // keep adds a block if there is room for it.
@@ -181,17 +191,21 @@ func (s *Session) count(b *Block, sign int) {
 // Close states that no more windows will come, and why. Open intervals end where the last window does. Of a session without windows its
 // incidents stay; without these, too, it is removed, since it could never be evicted.
 func (s *Session) Close(why window.Cut) {
+	defer s.store.touch()
+	defer s.store.end(s)
 	s.stable.Lock()
+	defer s.stable.Unlock()
+	defer s.settle()
+	defer s.end(why) // even if a panic in a window has left what is open such that it cannot be closed
 	s.closeOpen()
+}
+
+func (s *Session) end(why window.Cut) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.now.Live, s.now.Ended = false, why
 	s.pending = rawBuffer{}
 	s.changed()
-	s.mu.Unlock()
-	s.settle()
-	s.stable.Unlock()
-	s.store.end(s)
-	s.store.touch()
 }
 
 // closeOpen puts everything open into a block of its own, since the next engine does not know it.
@@ -201,12 +215,16 @@ func (s *Session) closeOpen() {
 		return
 	}
 	kept := s.store.reserve(s, b.size())
-	s.mu.Lock()
-	s.keep(b, kept)
-	s.mu.Unlock()
+	s.keepOpen(b, kept)
 	if kept {
 		s.store.pushed(s)
 	}
+}
+
+func (s *Session) keepOpen(b *Block, kept bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keep(b, kept)
 }
 
 // takeOpen ends everything open, and returns it as a block; nil: there is nothing.

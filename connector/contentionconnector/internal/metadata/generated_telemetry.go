@@ -40,6 +40,7 @@ type TelemetryBuilder struct {
 	ConnectorContentionSamples          metric.Int64Counter
 	ConnectorContentionSeries           metric.Int64ObservableGauge
 	ConnectorContentionSessions         metric.Int64UpDownCounter
+	ConnectorContentionSessionsFailed   metric.Int64Counter
 	ConnectorContentionWindows          metric.Int64Counter
 }
 
@@ -117,7 +118,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ConnectorContentionEventsLost, err = builder.meter.Int64Counter(
 		"otelcol_connector_contention_events_lost",
-		metric.WithDescription("Thread events that were lost, by where - in the agent, in transit (missed), refused by this component, or dropped by it to save memory (shed). [Alpha]"),
+		metric.WithDescription("Thread events that were lost, by where - in the agent, in transit (missed), refused by this component, dropped by it to save memory (shed), or left when a session failed (failed). [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
@@ -166,6 +167,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	builder.ConnectorContentionSessions, err = builder.meter.Int64UpDownCounter(
 		"otelcol_connector_contention_sessions",
 		metric.WithDescription("Sessions being followed. [Alpha]"),
+		metric.WithUnit("{session}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ConnectorContentionSessionsFailed, err = builder.meter.Int64Counter(
+		"otelcol_connector_contention_sessions_failed",
+		metric.WithDescription("Sessions that ended because of a defect in Weft. The log has a line for each; please report it. [Alpha]"),
 		metric.WithUnit("{session}"),
 	)
 	errs = errors.Join(errs, err)

@@ -72,7 +72,7 @@ func AssertEqualConnectorContentionEvents(t *testing.T, tt *componenttest.Teleme
 func AssertEqualConnectorContentionEventsLost(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_connector_contention_events_lost",
-		Description: "Thread events that were lost, by where - in the agent, in transit (missed), refused by this component, or dropped by it to save memory (shed). [Alpha]",
+		Description: "Thread events that were lost, by where - in the agent, in transit (missed), refused by this component, dropped by it to save memory (shed), or left when a session failed (failed). [Alpha]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -207,6 +207,22 @@ func AssertEqualConnectorContentionSessions(t *testing.T, tt *componenttest.Tele
 		},
 	}
 	got, err := tt.GetMetric("otelcol_connector_contention_sessions")
+	require.NoError(t, err)
+	metricdatatest.AssertEqual(t, want, got, opts...)
+}
+
+func AssertEqualConnectorContentionSessionsFailed(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
+	want := metricdata.Metrics{
+		Name:        "otelcol_connector_contention_sessions_failed",
+		Description: "Sessions that ended because of a defect in Weft. The log has a line for each; please report it. [Alpha]",
+		Unit:        "{session}",
+		Data: metricdata.Sum[int64]{
+			Temporality: metricdata.CumulativeTemporality,
+			IsMonotonic: true,
+			DataPoints:  dps,
+		},
+	}
+	got, err := tt.GetMetric("otelcol_connector_contention_sessions_failed")
 	require.NoError(t, err)
 	metricdatatest.AssertEqual(t, want, got, opts...)
 }

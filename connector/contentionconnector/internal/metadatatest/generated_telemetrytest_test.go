@@ -35,6 +35,7 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ConnectorContentionRefused.Add(context.Background(), 1)
 	tb.ConnectorContentionSamples.Add(context.Background(), 1)
 	tb.ConnectorContentionSessions.Add(context.Background(), 1)
+	tb.ConnectorContentionSessionsFailed.Add(context.Background(), 1)
 	tb.ConnectorContentionWindows.Add(context.Background(), 1)
 	AssertEqualConnectorContentionAnomalies(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
@@ -70,6 +71,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualConnectorContentionSessions(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualConnectorContentionSessionsFailed(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualConnectorContentionWindows(t, testTel,

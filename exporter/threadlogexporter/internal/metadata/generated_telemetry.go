@@ -23,15 +23,16 @@ func Tracer(settings component.TelemetrySettings) trace.Tracer {
 // TelemetryBuilder provides an interface for components to report telemetry
 // as defined in metadata and user config.
 type TelemetryBuilder struct {
-	meter                       metric.Meter
-	mu                          sync.Mutex
-	registrations               []metric.Registration
-	ExporterThreadLogBytes      metric.Int64Counter
-	ExporterThreadLogEvents     metric.Int64Counter
-	ExporterThreadLogEventsLeft metric.Int64Counter
-	ExporterThreadLogEventsLost metric.Int64Counter
-	ExporterThreadLogRotations  metric.Int64Counter
-	ExporterThreadLogSessions   metric.Int64UpDownCounter
+	meter                           metric.Meter
+	mu                              sync.Mutex
+	registrations                   []metric.Registration
+	ExporterThreadLogBytes          metric.Int64Counter
+	ExporterThreadLogEvents         metric.Int64Counter
+	ExporterThreadLogEventsLeft     metric.Int64Counter
+	ExporterThreadLogEventsLost     metric.Int64Counter
+	ExporterThreadLogRotations      metric.Int64Counter
+	ExporterThreadLogSessions       metric.Int64UpDownCounter
+	ExporterThreadLogSessionsFailed metric.Int64Counter
 }
 
 // TelemetryBuilderOption applies changes to default builder.
@@ -83,7 +84,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ExporterThreadLogEventsLost, err = builder.meter.Int64Counter(
 		"otelcol_exporter_thread_log_events_lost",
-		metric.WithDescription("Thread events that were lost, by where - in the agent, in transit (missed), refused by the exporter, or because a file could not be written (write). [Alpha]"),
+		metric.WithDescription("Thread events that were lost, by where - in the agent, in transit (missed), refused by the exporter, because a file could not be written (write), or left when a session failed (failed). [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
@@ -96,6 +97,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	builder.ExporterThreadLogSessions, err = builder.meter.Int64UpDownCounter(
 		"otelcol_exporter_thread_log_sessions",
 		metric.WithDescription("Sessions being recorded. [Alpha]"),
+		metric.WithUnit("{session}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ExporterThreadLogSessionsFailed, err = builder.meter.Int64Counter(
+		"otelcol_exporter_thread_log_sessions_failed",
+		metric.WithDescription("Sessions that ended because of a defect in Weft. The log has a line for each; please report it. [Alpha]"),
 		metric.WithUnit("{session}"),
 	)
 	errs = errors.Join(errs, err)

@@ -72,7 +72,7 @@ func AssertEqualExporterThreadLogEventsLeft(t *testing.T, tt *componenttest.Tele
 func AssertEqualExporterThreadLogEventsLost(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_thread_log_events_lost",
-		Description: "Thread events that were lost, by where - in the agent, in transit (missed), refused by the exporter, or because a file could not be written (write). [Alpha]",
+		Description: "Thread events that were lost, by where - in the agent, in transit (missed), refused by the exporter, because a file could not be written (write), or left when a session failed (failed). [Alpha]",
 		Unit:        "{event}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -113,6 +113,22 @@ func AssertEqualExporterThreadLogSessions(t *testing.T, tt *componenttest.Teleme
 		},
 	}
 	got, err := tt.GetMetric("otelcol_exporter_thread_log_sessions")
+	require.NoError(t, err)
+	metricdatatest.AssertEqual(t, want, got, opts...)
+}
+
+func AssertEqualExporterThreadLogSessionsFailed(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
+	want := metricdata.Metrics{
+		Name:        "otelcol_exporter_thread_log_sessions_failed",
+		Description: "Sessions that ended because of a defect in Weft. The log has a line for each; please report it. [Alpha]",
+		Unit:        "{session}",
+		Data: metricdata.Sum[int64]{
+			Temporality: metricdata.CumulativeTemporality,
+			IsMonotonic: true,
+			DataPoints:  dps,
+		},
+	}
+	got, err := tt.GetMetric("otelcol_exporter_thread_log_sessions_failed")
 	require.NoError(t, err)
 	metricdatatest.AssertEqual(t, want, got, opts...)
 }

@@ -25,6 +25,7 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ExporterThreadLogEventsLost.Add(context.Background(), 1)
 	tb.ExporterThreadLogRotations.Add(context.Background(), 1)
 	tb.ExporterThreadLogSessions.Add(context.Background(), 1)
+	tb.ExporterThreadLogSessionsFailed.Add(context.Background(), 1)
 	AssertEqualExporterThreadLogBytes(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
@@ -41,6 +42,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualExporterThreadLogSessions(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualExporterThreadLogSessionsFailed(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 

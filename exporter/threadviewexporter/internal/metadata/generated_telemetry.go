@@ -35,6 +35,7 @@ type TelemetryBuilder struct {
 	ExporterThreadViewHeld                  metric.Int64UpDownCounter
 	ExporterThreadViewIntervalsUnknown      metric.Int64Counter
 	ExporterThreadViewSessions              metric.Int64UpDownCounter
+	ExporterThreadViewSessionsFailed        metric.Int64Counter
 	ExporterThreadViewStoreEvicted          metric.Int64ObservableCounter
 	ExporterThreadViewStoreIncidents        metric.Int64ObservableGauge
 	ExporterThreadViewStoreIncidentsDropped metric.Int64ObservableCounter
@@ -176,7 +177,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ExporterThreadViewEventsLost, err = builder.meter.Int64Counter(
 		"otelcol_exporter_thread_view_events_lost",
-		metric.WithDescription("Thread events that were lost, by where - in the agent, in transit (missed), refused by this component, or dropped by it to save memory (shed). [Alpha]"),
+		metric.WithDescription("Thread events that were lost, by where - in the agent, in transit (missed), refused by this component, dropped by it to save memory (shed), or left when a session failed (failed). [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
@@ -195,6 +196,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	builder.ExporterThreadViewSessions, err = builder.meter.Int64UpDownCounter(
 		"otelcol_exporter_thread_view_sessions",
 		metric.WithDescription("Sessions being followed. [Alpha]"),
+		metric.WithUnit("{session}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ExporterThreadViewSessionsFailed, err = builder.meter.Int64Counter(
+		"otelcol_exporter_thread_view_sessions_failed",
+		metric.WithDescription("Sessions that ended because of a defect in Weft. The log has a line for each; please report it. [Alpha]"),
 		metric.WithUnit("{session}"),
 	)
 	errs = errors.Join(errs, err)

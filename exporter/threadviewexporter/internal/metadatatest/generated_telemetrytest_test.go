@@ -47,6 +47,7 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ExporterThreadViewHeld.Add(context.Background(), 1)
 	tb.ExporterThreadViewIntervalsUnknown.Add(context.Background(), 1)
 	tb.ExporterThreadViewSessions.Add(context.Background(), 1)
+	tb.ExporterThreadViewSessionsFailed.Add(context.Background(), 1)
 	AssertEqualExporterThreadViewAnomalies(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
@@ -66,6 +67,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualExporterThreadViewSessions(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualExporterThreadViewSessionsFailed(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualExporterThreadViewStoreEvicted(t, testTel,

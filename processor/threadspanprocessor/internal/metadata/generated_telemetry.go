@@ -39,6 +39,7 @@ type TelemetryBuilder struct {
 	ProcessorThreadSpanRequestSpansDropped metric.Int64Counter
 	ProcessorThreadSpanRequestSpansRefused metric.Int64Counter
 	ProcessorThreadSpanSessions            metric.Int64UpDownCounter
+	ProcessorThreadSpanSessionsFailed      metric.Int64Counter
 	ProcessorThreadSpanSpans               metric.Int64Counter
 	ProcessorThreadSpanSpansRefused        metric.Int64Counter
 	ProcessorThreadSpanWindows             metric.Int64Counter
@@ -94,7 +95,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanEventsLost, err = builder.meter.Int64Counter(
 		"otelcol_processor_thread_span_events_lost",
-		metric.WithDescription("Thread events that were lost, by where - in the agent, in transit (missed), refused by this component, or dropped by it to save memory (shed). [Alpha]"),
+		metric.WithDescription("Thread events that were lost, by where - in the agent, in transit (missed), refused by this component, dropped by it to save memory (shed), or left when a session failed (failed). [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)
@@ -149,6 +150,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	builder.ProcessorThreadSpanSessions, err = builder.meter.Int64UpDownCounter(
 		"otelcol_processor_thread_span_sessions",
 		metric.WithDescription("Sessions being followed. [Alpha]"),
+		metric.WithUnit("{session}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorThreadSpanSessionsFailed, err = builder.meter.Int64Counter(
+		"otelcol_processor_thread_span_sessions_failed",
+		metric.WithDescription("Sessions that ended because of a defect in Weft. The log has a line for each; please report it. [Alpha]"),
 		metric.WithUnit("{session}"),
 	)
 	errs = errors.Join(errs, err)

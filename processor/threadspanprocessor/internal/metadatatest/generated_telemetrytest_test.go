@@ -32,6 +32,7 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ProcessorThreadSpanRequestSpansDropped.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanRequestSpansRefused.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanSessions.Add(context.Background(), 1)
+	tb.ProcessorThreadSpanSessionsFailed.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanSpans.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanSpansRefused.Add(context.Background(), 1)
 	tb.ProcessorThreadSpanWindows.Add(context.Background(), 1)
@@ -73,6 +74,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorThreadSpanSessions(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorThreadSpanSessionsFailed(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorThreadSpanSpans(t, testTel,
