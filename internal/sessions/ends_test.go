@@ -84,6 +84,27 @@ func TestShortLivesEndSessionsToo(t *testing.T) {
 	}
 }
 
+// The last window of a JVM that is lost lasts until its last batch. That has no event, ended the window before, and was followed by a crash.
+func TestLostSessionLastsUntilItsLastBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk()
+		l := begin(d, nil)
+		session := jvmthread.SessionID{0: 1}
+		l.Consume(t.Context(), batchOf(&threadpdata.Carrier{
+			Session: session, Batch: 1, First: 1, Watermark: 550, Events: []jvmthread.Event{{Kind: jvmthread.KindThreadStart, Thread: 1, Time: 500}},
+		}))
+		l.Consume(t.Context(), batchOf(&threadpdata.Carrier{Session: session, Batch: 2, First: 1, Before: 1, Watermark: 650}))
+		require.Len(t, l.got, 1)
+		l.crash()
+		l = begin(d, nil)
+		time.Sleep(25 * time.Second) // in the synctest bubble
+		synctest.Wait()
+		l.Shutdown(t.Context())
+		require.Len(t, l.got, 1)
+		assert.Contains(t, l.got[0], "600 to 650 by lost: 0 events, 0 missed")
+	})
+}
+
 // A JVM that is heard of again has the whole time again.
 func TestSessionHeardOfAgainGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -25,6 +25,9 @@ func (s *Session) Prepare(next, seen uint64, start jvmthread.Time, windows []*Ch
 	c := &Commit{session: s, windows: windows, head: Head{Resource: s.resource, First: s.first, Next: next, Seen: seen}}
 	needed := s.entries
 	for len(needed) > 0 && (needed[0].last < start || needed[0].last == nothingYet) && needed[0].high < next {
+		if len(needed) == 1 && needed[0].watermark > start {
+			break // nothing else says how far the open window has come
+		}
 		needed = needed[1:]
 		c.head.First++
 	}

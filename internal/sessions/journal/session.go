@@ -43,6 +43,8 @@ type Entry struct {
 	last    jvmthread.Time // of its events; nothingYet: it has none
 	bytes   int64          // in the storage
 	skipped bool           // it will never be there
+
+	watermark jvmthread.Time // the highest
 }
 
 // rejoined is the attribute of a span before which the session may have been elsewhere.
@@ -83,7 +85,7 @@ func (e *Entry) note(c *threadpdata.Carrier) {
 	if c.Batch < e.low {
 		e.low, e.before = c.Batch, c.Before
 	}
-	e.high = max(e.high, c.Batch)
+	e.high, e.watermark = max(e.high, c.Batch), max(e.watermark, c.Watermark)
 	for i := range c.Events {
 		e.last = max(e.last, c.Events[i].Time)
 	}
