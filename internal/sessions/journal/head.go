@@ -8,6 +8,8 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -78,11 +80,11 @@ func (c *Checkpoint) Restore(sym *symbols.Table) *engine.State {
 		sym.SetThread(th)
 	}
 	classes, stacks := make(map[jvmthread.ClassID]jvmthread.ClassID), make(map[jvmthread.StackID]jvmthread.StackID)
-	for id, name := range c.Classes {
-		classes[id] = sym.InternClass(name)
+	for _, id := range slices.Sorted(maps.Keys(c.Classes)) { // equal shares of a window are in the order of IDs
+		classes[id] = sym.InternClass(c.Classes[id])
 	}
-	for id, text := range c.Stacks {
-		stacks[id] = sym.InternStack(text)
+	for _, id := range slices.Sorted(maps.Keys(c.Stacks)) {
+		stacks[id] = sym.InternStack(c.Stacks[id])
 	}
 	state := c.State
 	state.Symbols(func(id *jvmthread.ClassID) { *id = classes[*id] }, func(id *jvmthread.StackID) { *id = stacks[*id] })
