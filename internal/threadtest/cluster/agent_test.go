@@ -4,8 +4,8 @@
 package cluster
 
 import (
-	"fmt"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -22,25 +22,25 @@ type agent struct {
 	name    string
 	hello   wire.Hello
 	program *program
-	room    int // batches that are kept
+	room    int              // batches that are kept
 	entry   func() *entrance // where to connect; nil: nowhere
-	stopped chan struct{} // the JVM was killed, or has ended
+	stopped chan struct{}    // the JVM was killed, or has ended
 
 	mu      sync.Mutex
-	sent    []batch // all so far
-	acked   uint64  // those that are not kept any longer
-	events  int     // in them
-	lost    int     // events that were dropped
+	sent    []batch        // all so far
+	acked   uint64         // those that are not kept any longer
+	events  int            // in them
+	lost    int            // events that were dropped
 	mark    jvmthread.Time // the last watermark
 	beat    jvmthread.Time // of the last batch
-	ending  bool    // there will be no more batches
-	done    bool    // the receiver has closed the connection after the end
-	fooled  bool    // it died before it accepted the end, which looks the same
+	ending  bool           // there will be no more batches
+	done    bool           // the receiver has closed the connection after the end
+	fooled  bool           // it died before it accepted the end, which looks the same
 	killed  bool
-	wire    *cable // nil: not connected
-	cut     int    // the connection breaks after so many bytes; 0: it does not
-	away    time.Time // no connection before
-	since   time.Time // not connected since; zero: it is
+	wire    *cable        // nil: not connected
+	cut     int           // the connection breaks after so many bytes; 0: it does not
+	away    time.Time     // no connection before
+	since   time.Time     // not connected since; zero: it is
 	longest time.Duration // without a connection
 }
 
@@ -110,7 +110,9 @@ func (a *agent) work(rng *rand.Rand) {
 	}
 }
 
-func (a *agent) end() []byte { return wire.AppendEnd(nil, wire.End{Time: a.mark, Reason: wire.EndExit}) }
+func (a *agent) end() []byte {
+	return wire.AppendEnd(nil, wire.End{Time: a.mark, Reason: wire.EndExit})
+}
 
 // connect serves one connection after the other, until the session is over.
 func (a *agent) connect(pause time.Duration) {

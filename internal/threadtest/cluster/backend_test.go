@@ -86,7 +86,9 @@ type backend struct {
 	rejected map[spanID]bool
 }
 
-func newBackend() *backend { return &backend{byID: make(map[spanID]*span), rejected: make(map[spanID]bool)} }
+func newBackend() *backend {
+	return &backend{byID: make(map[spanID]*span), rejected: make(map[spanID]bool)}
+}
 
 // take accepts the spans of a request, or rejects them for good.
 func (b *backend) take(_ context.Context, td ptrace.Traces) error {

@@ -41,7 +41,9 @@ func newPlan(rng *rand.Rand) plan {
 }
 
 // downtime is how long a collector is down after it died.
-func (p *plan) downtime(rng *rand.Rand) time.Duration { return time.Duration(50+rng.IntN(2000)) * time.Millisecond }
+func (p *plan) downtime(rng *rand.Rand) time.Duration {
+	return time.Duration(50+rng.IntN(2000)) * time.Millisecond
+}
 
 // happen makes a fault happen in some steps, and ends the last one that lasts.
 func (p *plan) happen(w *world, _ int) {

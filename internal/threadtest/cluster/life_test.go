@@ -39,9 +39,9 @@ func (p *place) current() *life {
 type life struct {
 	place *place
 	store *store
-	entry *entrance // for agents; nil: none
+	entry *entrance                                         // for agents; nil: none
 	take  func(ctx context.Context, td ptrace.Traces) error // of other collectors; nil: nothing
-	stops []func(context.Context) error // of components, in the order in which a collector stops them
+	stops []func(context.Context) error                     // of components, in the order in which a collector stops them
 
 	mu       sync.Mutex
 	dead     bool
@@ -158,7 +158,9 @@ type entrance struct {
 	dead bool
 }
 
-func newEntrance() *entrance { return &entrance{arrivals: make(chan net.Conn), closed: make(chan struct{})} }
+func newEntrance() *entrance {
+	return &entrance{arrivals: make(chan net.Conn), closed: make(chan struct{})}
+}
 
 // Accept implements net.Listener.
 func (e *entrance) Accept() (net.Conn, error) {

@@ -108,7 +108,9 @@ func encoded(s *span) []byte {
 	return data
 }
 
-func (s *span) ofIncident() bool { return s.text("weft.incident.kind")+s.text("weft.incident.role") != "" }
+func (s *span) ofIncident() bool {
+	return s.text("weft.incident.kind")+s.text("weft.incident.role") != ""
+}
 
 // check compares what the backend has with what the agents did.
 func (w *world) check() {
@@ -215,7 +217,7 @@ func difference(a, b *span) string {
 }
 
 func lines(s *span) []string {
-	all := []string{s.Name(), fmt.Sprint("from ", s.StartTimestamp()), fmt.Sprint("to ", s.EndTimestamp()), "in " + s.ParentSpanID().String()}
+	all := []string{s.Name(), s.Kind().String(), s.Status().Message(), s.TraceState().AsRaw(), fmt.Sprint(s.DroppedLinksCount(), s.DroppedEventsCount(), s.DroppedAttributesCount(), s.Flags()), fmt.Sprint("from ", s.StartTimestamp()), fmt.Sprint("to ", s.EndTimestamp()), "in " + s.ParentSpanID().String()}
 	for key, value := range s.Attributes().All() {
 		all = append(all, key+"="+value.AsString())
 	}

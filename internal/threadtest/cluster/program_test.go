@@ -18,9 +18,9 @@ const programLength = 9_000_000_000
 
 // program is what the threads of a JVM will do, and how far its agent has reported it. Times are those of the JVM's monotonic clock.
 type program struct {
-	lanes   []lane
+	lanes       []lane
 	definitions []byte // frames
-	end jvmthread.Time
+	end         jvmthread.Time
 }
 
 type lane struct {
