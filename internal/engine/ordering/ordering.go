@@ -74,6 +74,7 @@ type Queue struct {
 	sorted        []jvmthread.Event
 	watermark     jvmthread.Time
 	out           jvmthread.Time // all events returned so far are earlier or, if forced, not later
+	begin         jvmthread.Time // earlier events were processed in an earlier life
 	end           string
 	counters      Counters
 }
@@ -90,7 +91,7 @@ type batch struct {
 
 // New returns a Queue that joins a session, at batch 1 if that arrives.
 func New(limits Limits) *Queue {
-	q := &Queue{limits: limits, next: 1, waiting: make(map[uint64]*batch), watermark: math.MinInt64, out: math.MinInt64}
+	q := &Queue{limits: limits, next: 1, waiting: make(map[uint64]*batch), watermark: math.MinInt64, out: math.MinInt64, begin: math.MinInt64}
 	q.Rejoin()
 	return q
 }
@@ -110,9 +111,9 @@ func (q *Queue) Rejoin() {
 }
 
 // Resume continues at the given batch, before which so many events were processed in an earlier life, all of them before the watermark.
-// Nothing was added yet.
+// Nothing was added yet. Of what is added, the events before the watermark were processed, too: their batches have later ones.
 func (q *Queue) Resume(next, seen uint64, watermark jvmthread.Time) {
-	q.next, q.resumes, q.seen, q.resumed, q.watermark = next, next, seen, true, watermark
+	q.next, q.resumes, q.seen, q.resumed, q.watermark, q.begin = next, next, seen, true, watermark, watermark
 }
 
 // Seen returns the number of events in the batches before the awaited one.
@@ -193,6 +194,7 @@ func (q *Queue) take(b *batch) {
 		q.joining, q.resumes, q.rejoins = true, q.next, slices.Delete(q.rejoins, 0, 1)
 	}
 	q.waitingEvents -= len(b.events)
+	q.dropProcessed(b)
 	for i := range b.events {
 		if b.events[i].Time < q.out {
 			q.counters.Late++
@@ -214,6 +216,22 @@ func (q *Queue) take(b *batch) {
 	if cap(b.events) <= 1<<14 && len(b.parts) <= 1<<10 && len(q.free) < 64 { // release the memory of a burst
 		q.free = append(q.free, b)
 	}
+}
+
+// dropProcessed drops the events of an earlier life.
+func (q *Queue) dropProcessed(b *batch) {
+	if q.begin == math.MinInt64 {
+		return
+	}
+	b.events = slices.DeleteFunc(b.events, func(ev jvmthread.Event) bool {
+		if ev.Time >= q.begin {
+			return false
+		}
+		if ev.Kind != jvmthread.KindGap {
+			q.seen++
+		}
+		return true
+	})
 }
 
 // join begins in the middle of the session, after so many events in all. The threads' states are unknown if they were known before: after

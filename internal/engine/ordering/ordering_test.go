@@ -310,3 +310,17 @@ func TestGapOfASessionThatWasElsewhereFollowsWhatHadArrived(t *testing.T) {
 	q.Skip()
 	want(t, q.Ready(), "gap 0@30", "1@55")
 }
+
+// After a crash, batches come again that have events before the time at which the queue continues. They were processed, although a batch before
+// them has a later event.
+func TestResumedQueueSkipsWhatWasProcessed(t *testing.T) {
+	q := ordering.New(ordering.DefaultLimits())
+	q.Resume(3, 7, 100)
+	q.Add(part(3, 0, 1, 90, 7, 1, 92, 1, 105))
+	want(t, q.Ready())
+	q.Add(part(4, 0, 1, 110, 9, 2, 97, 2, 107))
+	want(t, q.Ready(), "1@105", "2@107")
+	if c := q.Counters(); c.Late != 0 || c.Missed != 0 || q.Seen() != 11 {
+		t.Errorf("%+v and %d seen, want none late or missed, and 11", c, q.Seen())
+	}
+}
