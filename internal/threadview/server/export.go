@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadview/export"
 	"github.com/weft-otel/weft/internal/threadview/store"
@@ -82,7 +83,7 @@ func (v *View) download(w http.ResponseWriter, r *http.Request, sn *store.Snapsh
 	case "native":
 		err = export.Native(r.Context(), out, part)
 	case "otlp":
-		err = export.Spans(r.Context(), out, part, v.cfg.TraceWindow)
+		err = export.Spans(r.Context(), out, part, cmp.Or(v.cfg.TraceWindow, engine.DefaultConfig().Window))
 	default:
 		err = export.NewPerfetto(out).Write(r.Context(), part)
 	}
