@@ -28,7 +28,7 @@ func (d *Decoder) batch(f wire.Frame) {
 		counted += d.translate(events[start:])
 	}
 	d.Counts.Unknown += b.Skipped()
-	missed := d.count(b.BatchHeader, b.Skipped()+counted)
+	missed := d.count(f, b.BatchHeader, b.Skipped()+counted)
 	until := max(d.watermark, b.Watermark+d.offset)
 	sorted, late := d.merger.merge(events, d.watermark, until)
 	if late > 0 {
@@ -39,7 +39,7 @@ func (d *Decoder) batch(f wire.Frame) {
 	if n := len(sorted); n > 0 {
 		until = max(until, sorted[n-1].Time)
 	}
-	d.pass(&recording.Batch{Events: sorted, Watermark: until, Lost: missed})
+	d.pass(&recording.Batch{Events: sorted, Watermark: until, Lost: missed + uint64(late)})
 }
 
 // repeated reports whether a batch has been read before, as an agent that reconnects repeats some, or follows the end of the session.
@@ -48,12 +48,19 @@ func (d *Decoder) repeated(h wire.BatchHeader) bool {
 }
 
 // count registers a batch of n events, and returns how many are missing before it.
-func (d *Decoder) count(h wire.BatchHeader, n uint64) (missed uint64) {
-	if d.last > 0 && h.Before > d.before {
+func (d *Decoder) count(f wire.Frame, h wire.BatchHeader, n uint64) (missed uint64) {
+	switch {
+	case h.Before > jvmthread.MaxEvents:
+		d.ReportAt(f.Byte, fmt.Sprintf("%v: %d events before it, want at most %d", f.Kind, h.Before, uint64(jvmthread.MaxEvents)), "ignoring the number")
+	case d.last == 0:
+		d.before = h.Before
+	case h.Before > d.before:
 		missed = h.Before - d.before
 		d.Counts.Lost += missed
+		d.before = h.Before
 	}
-	d.last, d.before = h.Sequence, h.Before+n
+	d.last = h.Sequence
+	d.before += n
 	return missed
 }
 
@@ -90,7 +97,7 @@ func (d *Decoder) aggregate(f wire.Frame) {
 		s := &a.Series[i]
 		s.Class, s.Stack = d.definitions.Class(s.Class), d.definitions.Stack(s.Stack)
 	}
-	missed := d.count(a.BatchHeader, 0)
+	missed := d.count(f, a.BatchHeader, 0)
 	until := max(d.watermark, a.Watermark+d.offset)
 	if sorted, _ := d.merger.merge(d.merger.begin(), d.watermark, until); len(sorted) > 0 {
 		d.pass(&recording.Batch{Events: sorted, Watermark: until, Lost: missed})
