@@ -35,7 +35,8 @@ type Decoder struct {
 	session   session
 	source    int64 // offset of the current source in the recording
 	late      uint64
-	lifted    bool // overlapping chunks have been reported
+	lost      uint64 // events that could not be read since the last batch
+	lifted    bool   // overlapping chunks have been reported
 
 	pushed pushed
 }
@@ -56,6 +57,7 @@ func (d *Decoder) broken(p *recording.Problem) { d.report(p.Byte, p.What, p.Reme
 func (d *Decoder) count(c *chunk, bad uint64) {
 	if bad += d.slice.lost; bad > 0 {
 		d.slice.lost = 0
+		d.lost += bad
 		d.Problem(recording.Problem{Byte: d.source + c.at, What: fmt.Sprintf("%d events of the chunk do not match its metadata", bad), Lost: bad})
 	}
 	if lost := c.about.lost; lost > 0 {
@@ -75,7 +77,7 @@ func (d *Decoder) pass(n int, until jvmthread.Time) {
 		d.events = d.splitter.appendEvents(d.events[:0], keys[:min(len(keys), batchEvents)])
 		keys = keys[len(d.events):]
 		lift(d.events, floor)
-		batch := recording.Batch{Threads: d.news, Events: d.events}
+		batch := recording.Batch{Threads: d.news, Events: d.events, Lost: d.lost}
 		switch {
 		case len(keys) > 0:
 			batch.Watermark = max(keys[0].time, floor)
@@ -86,13 +88,13 @@ func (d *Decoder) pass(n int, until jvmthread.Time) {
 		default:
 			batch.Watermark = d.watermark
 		}
-		if len(batch.Threads) == 0 && len(batch.Events) == 0 && batch.Watermark <= d.watermark {
+		if len(batch.Threads) == 0 && len(batch.Events) == 0 && batch.Lost == 0 && batch.Watermark <= d.watermark {
 			return
 		}
 		d.watermark = max(d.watermark, batch.Watermark)
 		batch.Watermark = d.watermark
 		d.Batch(&batch)
-		d.news = d.news[:0]
+		d.news, d.lost = d.news[:0], 0
 		if len(keys) == 0 {
 			return
 		}

@@ -27,6 +27,7 @@ type collector struct {
 	ends      []recording.End
 	watermark jvmthread.Time
 	last      jvmthread.Time
+	lost      uint64
 }
 
 func newCollector(t testing.TB) *collector {
@@ -62,6 +63,7 @@ func (c *collector) Batch(b *recording.Batch) error {
 		c.t.Errorf("watermark decreases from %d to %d", c.watermark, b.Watermark)
 	}
 	c.watermark = b.Watermark
+	c.lost += b.Lost
 	c.events = append(c.events, b.Events...)
 	return nil
 }

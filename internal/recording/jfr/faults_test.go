@@ -29,6 +29,7 @@ func TestHugeEventsAreCounted(t *testing.T) {
 	require.Len(t, c.problems, 1)
 	assert.Equal(t, "1 events of the chunk do not match its metadata", c.problems[0].What)
 	assert.EqualValues(t, 1, c.problems[0].Lost)
+	assert.EqualValues(t, 1, c.lost, "of the batches")
 }
 
 func TestTruncatedAtEveryByte(t *testing.T) {
