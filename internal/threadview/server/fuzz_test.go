@@ -23,7 +23,7 @@ import (
 
 // Every query gets a small JSON response; errors contain a message.
 func FuzzQuery(f *testing.F) {
-	for _, what := range []string{"threads", "answer", "lanes", "minimap", "interactions", "interval", "stack", "classes", "callers", "compare", "kinds", "holders", "flame", "path", "locks", "locklanes", "log", "search", "span", "waiting", "why", "incidents", "requests"} {
+	for _, what := range server.Endpoints() {
 		for _, query := range []string{
 			"", "from=100&to=90", "limit=1", "from=-1&to=9007199254740992&width=4000", "threads=1,2-5&name=w.*&sort=blocked.time&order=asc", "thread=2&at=500",
 			"width=0", "limit=99999999", "by=pool&holder=1-3&lock=Account", "wait=lock&contended=true&per_name=2&keep=3", "q=m&what=wait,notify&cursor=100%2B3", "cursor=x", "locks=1-3&class=com.acme.Account", "kind=waited&sort=stats.max",

@@ -9,9 +9,11 @@ import (
 	"cmp"
 	"crypto/rand"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -130,6 +132,9 @@ func answers() map[string]answer {
 		"why":          {make: (*query).why, heavy: always},
 	}
 }
+
+// Endpoints are the names of the answers about a session.
+func Endpoints() []string { return slices.Sorted(maps.Keys(answers())) }
 
 // Handler serves the page and its API.
 func (v *View) Handler() http.Handler {
