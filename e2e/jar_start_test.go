@@ -196,25 +196,6 @@ func TestJarStartsAgent(t *testing.T) {
 	})
 }
 
-// TestJarPrefersLibraryNextToIt has the layout of an operator's folder of extensions.
-func TestJarPrefersLibraryNextToIt(t *testing.T) {
-	programs := otelPrograms(t)
-	for i, name := range []string{"libweft.so", platformLibrary()} {
-		t.Run(name, func(t *testing.T) {
-			folder := t.TempDir()
-			copied(t, "weft-otel-only.jar", folder, "weft-otel.jar")
-			library := copied(t, "libweft.so", folder, name)
-			s := jarStart{jdk: jdks[i%len(jdks)], jar: folder, extended: true, options: []string{"-Djava.io.tmpdir=/nowhere"}}
-			c := startCollector(t, wholeRun)
-			p := s.run(t, programs, c.endpoint, "OneRequest")
-			p.answer(t, "ready", func() { assert.Equal(t, []string{library}, p.libraries(t)) })
-			p.answer(t, "answered", nil)
-			require.Zero(t, p.wait(t))
-			checkRequests(t, c.finish(t, s.service()), s.service(), 1)
-		})
-	}
-}
-
 // TestJarKnowsPlatforms gives the jar memory maps of processes with glibc and musl, and none.
 func TestJarKnowsPlatforms(t *testing.T) {
 	programs, folder, loaders := otelPrograms(t), t.TempDir(), t.TempDir()
