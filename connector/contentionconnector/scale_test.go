@@ -4,6 +4,7 @@
 package contentionconnector
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -67,7 +68,7 @@ func TestManyClasses(t *testing.T) {
 	p := start(t, nil, nil)
 	p.consume(t, many(0, threads, threadpdata.EndExit))
 	seconds, points, overflow := blocked(p.points.AllMetrics())
-	assert.InDelta(t, threads*0.001, seconds, 1e-6)
+	assert.EqualValues(t, threads*time.Millisecond, math.Round(seconds*1e9))
 	assert.Equal(t, 2000+1, points)
 	assert.Equal(t, 1, overflow)
 	p.stop(t)
@@ -91,7 +92,7 @@ func TestManySessions(t *testing.T) {
 	require.Empty(t, p.points.AllMetrics())
 	p.stop(t)
 	seconds, points, overflow := blocked(p.points.AllMetrics())
-	assert.InDelta(t, sessions*threads*0.001, seconds, 1e-6)
+	assert.EqualValues(t, sessions*threads*time.Millisecond, math.Round(seconds*1e9))
 	assert.Less(t, points, limit+sessions)
 	assert.Positive(t, overflow)
 	assert.Zero(t, p.own(t, "series"))

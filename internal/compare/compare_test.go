@@ -44,8 +44,8 @@ func TestVerdicts(t *testing.T) {
 	}, got)
 	assert.Equal(t, "Book", order[0])
 	assert.Equal(t, PerSecond, c.Unit)
-	assert.InDelta(t, 1e9/6, c.Changes[0].BeforeRate, 1)
-	assert.InDelta(t, 1e9/2, c.Changes[0].AfterRate, 1)
+	assert.Equal(t, 1e9/6, c.Changes[0].BeforeRate)
+	assert.Equal(t, 1e9/2, c.Changes[0].AfterRate)
 	assert.Equal(t, Worse, c.Total.Verdict)
 }
 
@@ -56,7 +56,7 @@ func TestPerRequest(t *testing.T) {
 	c := Runs(before, after)
 	assert.Equal(t, PerRequest, c.Unit)
 	assert.Equal(t, Same, c.Changes[0].Verdict)
-	assert.InDelta(t, 2e7, c.Changes[0].AfterRate, 1e-3)
+	assert.Equal(t, 2e7, c.Changes[0].AfterRate)
 }
 
 // Two halves of one random run rarely differ, and an exchange of the runs exchanges the verdicts.
@@ -101,7 +101,7 @@ func TestManyParts(t *testing.T) {
 	}
 	whole := func() *Run { return run(time.Minute, map[string]Sum{"Book": {10_000, time.Second}}) }
 	c := Runs(whole(), whole())
-	assert.InDelta(t, 1, c.Scale(), 1e-9)
+	assert.Equal(t, 1.0, c.Scale())
 	few, many := 0, 0
 	for range 500 {
 		before, after := sum(), sum()

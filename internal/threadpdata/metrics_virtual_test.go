@@ -5,6 +5,7 @@ package threadpdata_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -66,7 +67,7 @@ func virtualPoints(t *testing.T, metrics pmetric.MetricSlice, out both) (points 
 					require.True(t, ok, "the exemplar's span is missing")
 					length, ok := s.Attributes().Get("weft.interval.time")
 					require.True(t, ok)
-					assert.InDelta(t, x.DoubleValue()*1e9, length.Int(), 0.001)
+					assert.EqualValues(t, length.Int(), math.Round(x.DoubleValue()*1e9))
 					exemplars++
 				}
 			}

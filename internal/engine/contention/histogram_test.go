@@ -60,7 +60,7 @@ func TestBucketBounds(t *testing.T) {
 			assert.LessOrEqual(t, low, v*(1+1e-9), "%v at scale %d", v, scale)
 			assert.GreaterOrEqual(t, high, v*(1-1e-9), "%v at scale %d", v, scale)
 			if frac, _ := math.Frexp(v); frac == 0.5 && scale >= 0 {
-				assert.InDelta(t, v, high, 0, "a power of two is the upper bound of its bucket")
+				assert.Equal(t, v, high, "a power of two is the upper bound of its bucket")
 			}
 		}
 	}

@@ -54,7 +54,7 @@ func TestAnswerIsThatThreadsHeldItInTurn(t *testing.T) {
 	assert.False(t, most.Culprit)
 	require.NotNil(t, most.Turns)
 	assert.Equal(t, "asleep in Disk.sync", most.Turns.Text)
-	assert.InDelta(t, 0.8, most.Turns.Share, 0.02)
+	assert.Equal(t, 0.8, most.Turns.Share)
 	assert.True(t, most.Turns.Own)
 	assert.Equal(t, 8, most.Waiters)
 	assert.Equal(t, "http-nio-8080-exec-*", most.Pool, "the port is the same")
@@ -94,5 +94,5 @@ func TestHolderIsMostlyUnknown(t *testing.T) {
 	require.NotNil(t, most)
 	assert.False(t, most.Culprit)
 	assert.Nil(t, most.Turns)
-	assert.InDelta(t, 90.0/96, most.Unknown, 0.001)
+	assert.Equal(t, 90.0/96, most.Unknown)
 }

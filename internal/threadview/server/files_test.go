@@ -203,7 +203,7 @@ func TestPerfettoTrace(t *testing.T) {
 	assert.Equal(t, s.Threads+1, tracks)
 	assert.Equal(t, s.Intervals, kinds[1])
 	assert.Equal(t, kinds[1], kinds[2])
-	assert.InDelta(t, s.Interactions, kinds[3], 1)
+	assert.Contains(t, []int{s.Interactions, s.Interactions - 1}, kinds[3])
 	assert.Len(t, flows, kinds[3])
 	assert.Greater(t, len(ends)*10, len(flows)*9, "most arrows have a target")
 	for id, n := range ends {

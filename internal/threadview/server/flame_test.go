@@ -171,7 +171,7 @@ func TestFlameGraphIsCompared(t *testing.T) {
 	require.NotNil(t, flame.Baseline)
 	assert.Equal(t, []int64{0, middle}, []int64{flame.Baseline.From, flame.Baseline.To})
 	assert.Equal(t, "second", flame.Baseline.Unit)
-	assert.InDelta(t, float64(flame.To-flame.From)/float64(middle), flame.Baseline.Scale, 1e-9)
+	assert.Equal(t, float64(flame.To-flame.From)/float64(middle), flame.Baseline.Scale)
 	verdicts := map[string]string{}
 	for i := range flame.Locks {
 		verdicts[flame.Locks[i].Name] = flame.Locks[i].Verdict

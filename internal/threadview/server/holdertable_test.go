@@ -188,7 +188,7 @@ func TestHoldersOfReportAndMatchers(t *testing.T) {
 	assert.Equal(t, "lock", iv.Wait)
 	assert.Contains(t, iv.Text, "report held it")
 	most := ask[viewapi.Answer](f, fmt.Sprintf("/answer?to=%d", (100+300*threadtest.ReportRounds)*ms)).Most
-	assert.InDelta(t, most.Time, table.Sum.Time, 0)
+	assert.Equal(t, most.Time, table.Sum.Time)
 
 	pools := ask[viewapi.Holders](f, "/holders?by=pool").Holders
 	require.Len(t, pools, 4)

@@ -63,7 +63,7 @@ func inWords(t *testing.T, path *viewapi.Path) {
 	for _, p := range path.Parts {
 		sum += p.Time
 		assert.NotContains(t, p.Name, "_")
-		assert.InDelta(t, float64(p.Time)/float64(path.To-path.From), p.Share, 1e-12)
+		assert.Equal(t, float64(p.Time)/float64(path.To-path.From), p.Share)
 	}
 	assert.Equal(t, path.To-path.From, sum)
 	assert.Contains(t, path.Text, " "+wording.Duration(time.Duration(sum)))

@@ -91,7 +91,7 @@ func checkRequest(t *testing.T, want threadtest.ShopRequest, got viewapi.Request
 		assert.Equal(t, uint64(id), got.Threads[i].ID)
 	}
 	assert.Equal(t, covered(want.Waits), got.Waited)
-	assert.InDelta(t, float64(got.Waited)/float64(got.Time), got.Share, 1e-12)
+	assert.Equal(t, float64(got.Waited)/float64(got.Time), got.Share)
 	kinds := map[string]viewapi.RequestKind{}
 	for _, k := range got.Kinds {
 		kinds[k.Wait] = k

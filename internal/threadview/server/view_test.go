@@ -308,7 +308,7 @@ func TestHiddenArrowsAreCounted(t *testing.T) {
 		assert.NotEmpty(t, a.Arrows)
 		assert.LessOrEqual(t, len(a.Arrows), limit)
 		assert.Equal(t, total, len(a.Arrows)+hidden)
-		assert.InDelta(t, s.Interactions, total, 1) // the effect of the last one may lie at the end of the range
+		assert.Contains(t, []int{s.Interactions, s.Interactions - 1}, total) // the effect of the last one may lie at the end of the range
 		for _, x := range a.Arrows {
 			assert.LessOrEqual(t, x.FromTime, x.ToTime)
 			assert.NotEqual(t, x.From, x.To)
