@@ -190,7 +190,7 @@ check: ## the inner loop: format, vet, unit tests of Go and C
 unittest-briefly:
 	@unformatted=$$($(TOOL) gofumpt -extra=group_params,clothe_returns -l $(wildcard *.go) $(filter-out build/,$(wildcard */)) | \
 		grep -v /node_modules/); test -z "$$unformatted" || { echo "not formatted by gofumpt -extra: $$unformatted"; exit 1; }
-	$(GO) vet ./...
+	$(GO) vet -tags live ./...
 	$(GO) test $(PACKAGES)
 
 .PHONY: lint

@@ -1,8 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package await answers: when does a test go on that waits for another goroutine or process? When a condition holds, and never after a time:
-// the only limit is that of a test that hangs.
+// Package await answers: how does a test wait for another goroutine or process? Until a condition holds, and not for a time: the only limit
+// is that of a test that hangs.
 package await
 
 import (
