@@ -311,6 +311,11 @@ e2etest:
 	@scripts/need.sh javac mvn promtool amtool prometheus-alertmanager
 	$(GO) run ./e2e/live $(LIVE)
 
+.PHONY: corpus
+corpus: build/libweft.so ## record the runs whose names contain RUN (all), each until its rules hold, for the tests of ./corpus
+	@scripts/need.sh javac mvn
+	$(GO) test -count=1 -timeout 4h -v ./corpus -record -run 'TestRecord/$(RUN)'
+
 .PHONY: release-snapshot
 release-snapshot: release-snapshot-pieces ## build everything that a release consists of, into build/release/
 

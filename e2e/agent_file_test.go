@@ -16,25 +16,6 @@ import (
 	"github.com/weft-otel/weft/e2e/spantest"
 )
 
-// TestAgentRecordings records JVMs without a collector, and replays the files afterwards.
-func TestAgentRecordings(t *testing.T) {
-	onEachJDK(t, func(t *testing.T, j jdk) {
-		dir := t.TempDir()
-		checks := make(map[string]func(*testing.T, *output))
-		var services []string
-		for _, p := range programs {
-			checks[p.name] = p.run(t, j, "file://"+filepath.Join(dir, p.name+".weft"), p.name, p.command)
-			services = append(services, p.name)
-		}
-		o := replayed(t, filepath.Join(dir, "*.weft"), services...)
-		for _, service := range services {
-			t.Run(service, func(t *testing.T) { checks[service](t, o) })
-		}
-		t.Run("structure", func(t *testing.T) { spantest.CheckStructure(t, o) })
-		t.Run("nothing lost", func(t *testing.T) { spantest.CheckNothingLost(t, o) })
-	})
-}
-
 // TestAgentRecordingOfAKilledJVM kills the JVM with SIGKILL: its recording is read, even if truncated within a frame.
 func TestAgentRecordingOfAKilledJVM(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {

@@ -41,28 +41,6 @@ func checked[T any](check func(spantest.T, *output, string, T)) func(*testing.T,
 	}
 }
 
-// Tests look at the programs' own locks only: the JDK may lock on its own, for example when two threads initialize a class.
-
-// TestInteractionsMatchThePrograms compares counts without tolerance, then checks the structure of the whole output.
-func TestInteractionsMatchThePrograms(t *testing.T) {
-	onEachJDK(t, func(t *testing.T, j jdk) {
-		c := startCollector(t, setup{})
-		checks := map[string]func(*testing.T, *output){}
-		var services []string
-		for _, p := range programs {
-			service := p.name + "-" + j.String()
-			checks[p.name] = p.run(t, j, c.endpoint, service, p.command)
-			services = append(services, service)
-		}
-		o := c.finish(t, services...)
-		for _, p := range programs {
-			t.Run(p.name, func(t *testing.T) { checks[p.name](t, o) })
-		}
-		t.Run("structure", func(t *testing.T) { spantest.CheckStructure(t, o) })
-		t.Run("nothing lost", func(t *testing.T) { spantest.CheckNothingLost(t, o) })
-	})
-}
-
 // TestDeadlockInEveryWindow checks that two threads waiting for each other are deadlocked in every window from then on.
 func TestDeadlockInEveryWindow(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {

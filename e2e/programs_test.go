@@ -82,3 +82,6 @@ func withJars(t *testing.T, folder string) string {
 	require.NoError(t, err)
 	return classpath
 }
+
+// wholeRun keeps all spans of a run in one window, so that no wait is cut.
+var wholeRun = setup{engine: []string{"max_spans_per_window: 0"}, env: []string{"WEFT_WINDOW=1h"}}

@@ -113,45 +113,6 @@ func record(t *testing.T, j jdk, file string, truth any, command ...string) {
 	p.truth(t, truth)
 }
 
-// TestFlightRecordings checks a first look without the agent.
-func TestFlightRecordings(t *testing.T) {
-	onEachJDK(t, func(t *testing.T, j jdk) {
-		dir := t.TempDir()
-		var game spantest.PingPong
-		record(t, j, filepath.Join(dir, "pingpong.jfr"), &game, "PingPong", "200")
-		var bells spantest.Notifies
-		record(t, j, filepath.Join(dir, "notifies.jfr"), &bells, "Notifies", "50")
-		var workers spantest.StartsJoins
-		record(t, j, filepath.Join(dir, "startsjoins.jfr"), &workers, "StartsJoins", "20")
-		var naps spantest.Sleeps
-		record(t, j, filepath.Join(dir, "sleeps.jfr"), &naps, "Sleeps", "20")
-		var waits spantest.TimedWaits
-		record(t, j, filepath.Join(dir, "timedwaits.jfr"), &waits, "TimedWaits", "40")
-		o := replayed(t, filepath.Join(dir, "*.jfr"), "PingPong", "Notifies", "StartsJoins", "Sleeps", "TimedWaits")
-		t.Run("pingpong", func(t *testing.T) { spantest.CheckPingPong(t, o, "PingPong", game) })
-		t.Run("startsjoins", func(t *testing.T) { spantest.CheckStartsJoins(t, o, "StartsJoins", workers) })
-		t.Run("sleeps", func(t *testing.T) { spantest.CheckSleeps(t, o, "Sleeps", naps) })
-		t.Run("timedwaits", func(t *testing.T) { spantest.CheckTimedWaits(t, o, "TimedWaits", waits) })
-		t.Run("notifies", func(t *testing.T) { checkRecordedNotifies(t, o, bells) })
-		t.Run("structure", func(t *testing.T) { spantest.CheckStructure(t, o) })
-		t.Run("nothing lost", func(t *testing.T) { spantest.CheckNothingLost(t, o) })
-	})
-}
-
-// checkRecordedNotifies checks notifiers: before JDK 24 a recording does not distinguish notify from notifyAll.
-func checkRecordedNotifies(t *testing.T, o *output, truth spantest.Notifies) {
-	t.Helper()
-	links := append(o.Links("Notifies", "notify"), o.Links("Notifies", "notify_all")...)
-	by := map[string]int{}
-	for i, l := range links {
-		if assert.NotNil(t, l.To, "link %d points at a span that exists", i) {
-			by[fmt.Sprint(l.From.Text("weft.lock.class"), " ", l.To.Number("thread.id"))]++
-		}
-	}
-	assert.Equal(t, truth.Notifies, by[fmt.Sprint(truth.Bell, " ", truth.Ringer)])
-	assert.Equal(t, truth.Woken, by[fmt.Sprint(truth.Gong, " ", truth.Striker)])
-}
-
 // TestReplayGoesOnAfterARestart keeps what was written before: the recordings of the first run are not read again.
 func TestReplayGoesOnAfterARestart(t *testing.T) {
 	recordings, state := t.TempDir(), t.TempDir()

@@ -69,10 +69,12 @@ func testNames(t *testing.T) map[string]bool {
 			names[f.path] = true
 		}
 	}
-	goldens, err := filepath.Glob("internal/engine/testdata/*.txt")
-	require.NoError(t, err)
-	for _, golden := range goldens {
-		names[filepath.Base(golden)] = true
+	for _, pattern := range []string{"internal/engine/testdata/*.txt", "corpus/testdata/runs/*.answers.txt"} {
+		goldens, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, golden := range goldens {
+			names[filepath.Base(golden)] = true
+		}
 	}
 	return names
 }

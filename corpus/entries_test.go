@@ -1,0 +1,115 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package corpus
+
+import (
+	"encoding/json"
+	"maps"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/spantest"
+)
+
+// entry is a program, how it is recorded and analyzed, and what must be true of the answer.
+type entry struct {
+	name    string   // of its files
+	program []string // class and arguments
+	jars    string   // folder of e2e with the program and the POM of its jars; empty: e2e/jvm
+	java    []string // options of the JVM
+	from    source
+	agent   string         // further options of the agent
+	least   int            // JDK that the program needs; 0: any
+	engine  map[string]any // options of thread_engine
+	also    []string       // a program that runs without the recorder, for comparison: the truth is then {"truth": its, "also": that of this one}
+	check   func(t spantest.T, r *run)
+}
+
+// source is what records a run.
+type source string
+
+const (
+	agent  source = "agent"
+	flight source = "jfr" // the flight recorder of the JDK
+)
+
+// suffix is that of a recording.
+func (s source) suffix() string {
+	if s == flight {
+		return ".jfr.gz"
+	}
+	return ".weft.gz"
+}
+
+// service is the name of a program in its spans, whoever has recorded it.
+func (e *entry) service() string { return e.program[0] }
+
+// run is a recorded run.
+type run struct {
+	*spantest.Output
+
+	entry   *entry
+	jdk     int
+	service string
+	truth   []byte // that the program printed
+	played  *played
+}
+
+// know decodes what the program knows.
+func (r *run) know(t spantest.T, truth any) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal(r.truth, truth), "%s", r.truth)
+}
+
+// checked adapts a check of one kind of truth.
+func checked[T any](check func(spantest.T, *spantest.Output, string, T)) func(spantest.T, *run) {
+	return func(t spantest.T, r *run) {
+		t.Helper()
+		var truth T
+		r.know(t, &truth)
+		check(t, r.Output, r.service, truth)
+	}
+}
+
+// wholeRun keeps all spans of a run in one window, so that no wait is cut.
+func wholeRun(options map[string]any) map[string]any {
+	all := map[string]any{"window": "1h", "max_spans_per_window": 0}
+	maps.Copy(all, options)
+	return all
+}
+
+// pathOfMain selects the critical path of the main thread, which waits for all others.
+var pathOfMain = map[string]any{"critical_path": map[string]any{"thread": "^main$"}}
+
+// seconds are windows of a second: runs consist of several.
+var seconds = map[string]any{"window": "1s"}
+
+// noLock is the program without the lock that it waits for.
+var noLock = []string{"Convoy", "none"}
+
+var entries = []entry{
+	{name: "waits", program: []string{"Matrix"}, from: agent, engine: wholeRun(pathOfMain), check: checkWaits},
+	{name: "waits-jfr", program: []string{"Matrix"}, from: flight, engine: wholeRun(pathOfMain), check: checkWaits},
+
+	{name: "pools", program: []string{"MatrixPools"}, jars: "pools", from: agent, engine: wholeRun(pathOfMain), check: checkWaits},
+	{name: "pools-jfr", program: []string{"MatrixPools"}, jars: "pools", from: flight, engine: wholeRun(pathOfMain), check: checkWaits},
+
+	{name: "convoy-monitor", program: []string{"Convoy", "monitor"}, from: agent, engine: wholeRun(pathOfMain), also: noLock, check: checkConvoy},
+	{name: "convoy-lock", program: []string{"Convoy", "lock"}, from: agent, engine: wholeRun(pathOfMain), also: noLock, check: checkConvoy},
+	{name: "convoy-monitor-longest", program: []string{"Convoy", "monitor"}, from: agent, engine: wholeRun(nil), also: noLock, check: checkConvoy},
+	{name: "convoy-lock-longest", program: []string{"Convoy", "lock"}, from: agent, engine: wholeRun(nil), also: noLock, check: checkConvoy},
+
+	{name: "pingpong", program: []string{"PingPong", "200"}, from: agent, engine: seconds, check: checked(spantest.CheckPingPong)},
+	{name: "notifies", program: []string{"Notifies", "100"}, from: agent, engine: seconds, check: checked(spantest.CheckNotifies)},
+	{name: "startsjoins", program: []string{"StartsJoins", "20"}, from: agent, engine: seconds, check: checked(spantest.CheckStartsJoins)},
+	{name: "sleeps", program: []string{"Sleeps", "50"}, from: agent, engine: seconds, check: checked(spantest.CheckSleeps)},
+	{name: "timedwaits", program: []string{"TimedWaits", "40"}, from: agent, engine: seconds, check: checked(spantest.CheckTimedWaits)},
+	{name: "interrupts", program: []string{"Interrupts", "20"}, from: agent, engine: seconds, check: checked(spantest.CheckInterrupts)},
+
+	{name: "pingpong-jfr", program: []string{"PingPong", "200"}, from: flight, engine: seconds, check: checked(spantest.CheckPingPong)},
+	{name: "notifies-jfr", program: []string{"Notifies", "50"}, from: flight, engine: seconds, check: checked(checkRecordedNotifies)},
+	{name: "startsjoins-jfr", program: []string{"StartsJoins", "20"}, from: flight, engine: seconds, check: checked(spantest.CheckStartsJoins)},
+	{name: "sleeps-jfr", program: []string{"Sleeps", "20"}, from: flight, engine: seconds, check: checked(spantest.CheckSleeps)},
+	{name: "timedwaits-jfr", program: []string{"TimedWaits", "40"}, from: flight, engine: seconds, check: checked(spantest.CheckTimedWaits)},
+}
