@@ -75,12 +75,11 @@ var matrixColumns = []column{
 		return w.Held, s.Text("weft.lock.holder.function")
 	}},
 	{"share", func(_ *spantest.Output, _ *waitCase, w *truthWait, s *spantest.Span) (want, got string) {
-		const slack = 0.01 // the program reads the clock a little before and after
 		share, ok := s.Attributes().Get("weft.lock.holder.share")
 		if ok {
 			got = fmt.Sprintf("%.3f", share.Double())
 		}
-		if w.Holder == "" || ok && share.Double() >= w.ShareLeast-slack && share.Double() <= w.ShareMost+slack {
+		if w.Holder == "" || ok && share.Double() >= w.ShareLeast && share.Double() <= w.ShareMost {
 			return got, got
 		}
 		return fmt.Sprintf("%.3f-%.3f", w.ShareLeast, w.ShareMost), got

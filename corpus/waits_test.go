@@ -28,7 +28,6 @@ var unknowable = []struct {
 	{flight, []string{"cause", "releaser", "path"}, ended("unpark"), "a recording has no unparks"},
 	{flight, []string{"cause", "releaser", "path"}, ended("interrupt"), "a recording has no interrupts"},
 	{agent, []string{"share"}, heldByMain, "only the owner at the beginning of the wait is known"},
-	{agent, []string{"held"}, func(c *waitCase) bool { return c.Name == "stamped-lock" || c.Name == "synchronized" }, "it is missing in some runs"},
 	{
 		agent,
 		[]string{"holder", "held", "share"},
@@ -92,7 +91,7 @@ func compareCase(r *run, c *waitCase, saves map[string]savings) []matrixCell {
 	}
 	path := matrixCell{column: "path", ok: true, unknown: whyUnknown(from, c, "path")}
 	want, got := time.Duration(c.Path)*time.Millisecond, pathThrough(o, service, c).Round(time.Millisecond)
-	if got >= want/20*19 {
+	if got >= want {
 		want = got
 	}
 	if path.unknown == "" {
