@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-otel/weft/e2e/browser"
+	"github.com/weft-otel/weft/e2e/runtimes"
 )
 
 var recordings = flag.String("recordings", "", "folder that keeps the recordings of real servers, for a look at their pages with weft view")
@@ -57,7 +58,7 @@ func recordShop(t *testing.T, service, file string) {
 	host, port, _ := strings.Cut(address, ":")
 	jvm := java(t, jdks[0], file, service, "-cp", withJars(t, "spring"), "com.acme.shop.Shop", "--server.address="+host, "--server.port="+port,
 		"--spring.datasource.url=jdbc:h2:mem:shop", "--spring.datasource.hikari.maximum-pool-size=4", "--spring.datasource.hikari.connection-timeout=600000")
-	load{clients: 24, requests: 20, path: "/order/", want: func(int) string { return "placed" }}.serve(t, jvm, address)
+	serve(t, jvm, address, runtimes.Load{Clients: 24, Requests: 20, Path: "/order/", Want: func(int) string { return "placed" }})
 }
 
 // recordClicks runs a producer of Kafka whose callback blocks its network thread.
@@ -72,7 +73,7 @@ func recordClicks(t *testing.T, service, file string) {
 // pricesRecorder returns a function that runs Tomcat, whose requests need a lock that a thread keeps while it fetches prices.
 func pricesRecorder(j jdk, workers string, clients, requests int) func(t *testing.T, service, file string) {
 	const items = 100 // the others cost nothing
-	l := load{clients: clients, requests: requests, path: "/price/", want: func(client int) string {
+	l := runtimes.Load{Clients: clients, Requests: requests, Path: "/price/", Want: func(client int) string {
 		if client >= items {
 			return "0"
 		}
@@ -82,7 +83,7 @@ func pricesRecorder(j jdk, workers string, clients, requests int) func(t *testin
 		t.Helper()
 		address := freeAddress(t)
 		host, port, _ := strings.Cut(address, ":")
-		l.serve(t, java(t, j, file, service, "-Xmx512m", "-cp", withJars(t, "tomcat"), "com.acme.prices.PriceServer", host, port, workers), address)
+		serve(t, java(t, j, file, service, "-Xmx512m", "-cp", withJars(t, "tomcat"), "com.acme.prices.PriceServer", host, port, workers), address, l)
 	}
 }
 

@@ -4,49 +4,35 @@
 package e2e
 
 import (
-	"fmt"
+	"context"
+	"errors"
 	"io"
 	"net/http"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-otel/weft/e2e/runtimes"
 )
 
-// load is what clients ask of a web server, all at once.
-type load struct {
-	clients, requests int
-	path              string                  // of a request; the number of the client follows
-	want              func(client int) string // in the response
-}
-
-// serve waits until a web server answers, puts it under load, and stops it. It returns how long the server's threads waited, in nanoseconds,
-// as the server states it at /waited.
-func (l load) serve(t *testing.T, jvm *process, address string) int64 {
+// serve puts a web server under load and stops it. It returns how long the server's threads waited, in nanoseconds.
+func serve(t *testing.T, jvm *process, address string, l runtimes.Load) int64 {
 	t.Helper()
-	poll(t, "the server answers", func() bool {
-		require.True(t, jvm.running(), "the server ended: %s", clip(strings.Join(jvm.outLines(), "\n")))
-		return answers(address + "/waited")
-	})
-	var all sync.WaitGroup
-	for client := range l.clients {
-		all.Go(func() {
-			for range l.requests {
-				body, err := get(fmt.Sprintf("http://%s%s%d", address, l.path, client))
-				assert.Equal(t, l.want(client), body, "%v", err)
-			}
-		})
-	}
-	all.Wait()
-	body, err := get("http://" + address + "/waited")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errors.New("the server is too slow"))
+	defer cancel()
+	go func() {
+		select {
+		case <-jvm.exited:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	body, err := l.Run(ctx, address)
 	require.NoError(t, err)
 	waited, err := strconv.ParseInt(body, 10, 64)
 	require.NoError(t, err)

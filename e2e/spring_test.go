@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/weft-otel/weft/e2e/runtimes"
 	"github.com/weft-otel/weft/e2e/spantest"
 )
 
@@ -50,6 +51,6 @@ func runShop(t *testing.T, j jdk, c *collector, classpath string) int64 {
 	host, port, _ := strings.Cut(address, ":")
 	jvm := java(t, j, c.endpoint, "shop", "-cp", classpath, "com.acme.shop.Shop", "--server.address="+host, "--server.port="+port,
 		"--spring.datasource.url=jdbc:h2:mem:shop", "--spring.datasource.hikari.maximum-pool-size=4", "--spring.datasource.hikari.connection-timeout=600000")
-	l := load{clients: 24, requests: 20, path: "/order/", want: func(int) string { return "placed" }}
-	return l.serve(t, jvm, address)
+	l := runtimes.Load{Clients: 24, Requests: 20, Path: "/order/", Want: func(int) string { return "placed" }}
+	return serve(t, jvm, address, l)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/e2e/runtimes"
 	"github.com/weft-otel/weft/e2e/spantest"
 )
 
@@ -54,7 +55,7 @@ func TestServerHasFewOperations(t *testing.T) {
 	server := startJaeger(t)
 	c := startCollector(t, server.setup())
 	const items = 100 // the others cost nothing
-	l := load{clients: 200, requests: 10, path: "/price/", want: func(client int) string {
+	l := runtimes.Load{Clients: 200, Requests: 10, Path: "/price/", Want: func(client int) string {
 		if client >= items {
 			return "0"
 		}
@@ -114,13 +115,13 @@ func checkFewNames(t *testing.T, names []string) {
 // runPrices starts the server, sends requests, and stops it. It returns how long requests waited for the lock.
 func runPrices(t *testing.T, j jdk, c *collector, classpath string) int64 {
 	t.Helper()
-	return runPricesUnder(t, j, c, classpath, load{clients: 24, requests: 25, path: "/price/", want: func(client int) string { return strconv.Itoa(client * client) }})
+	return runPricesUnder(t, j, c, classpath, runtimes.Load{Clients: 24, Requests: 25, Path: "/price/", Want: func(client int) string { return strconv.Itoa(client * client) }})
 }
 
-func runPricesUnder(t *testing.T, j jdk, c *collector, classpath string, l load) int64 {
+func runPricesUnder(t *testing.T, j jdk, c *collector, classpath string, l runtimes.Load) int64 {
 	t.Helper()
 	address := freeAddress(t)
 	host, port, _ := strings.Cut(address, ":")
 	jvm := java(t, j, c.endpoint, "prices", "-cp", classpath, "com.acme.prices.PriceServer", host, port)
-	return l.serve(t, jvm, address)
+	return serve(t, jvm, address, l)
 }
