@@ -6,16 +6,18 @@ package corpus
 import (
 	"encoding/json"
 	"maps"
+	"strconv"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/e2e/runtimes"
 	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // entry is a program, how it is recorded and analyzed, and what must be true of the answer.
 type entry struct {
 	name    string   // of its files
-	program []string // class and arguments
+	program []string // class and arguments, in which HOST and PORT are the address of a server
 	jars    string   // folder of e2e with the program and the POM of its jars; empty: e2e/jvm
 	java    []string // options of the JVM
 	from    source
@@ -23,6 +25,7 @@ type entry struct {
 	least   int            // JDK that the program needs; 0: any
 	engine  map[string]any // options of thread_engine
 	also    []string       // a program that runs without the recorder, for comparison: the truth is then {"truth": its, "also": that of this one}
+	load    *runtimes.Load // of a server, which is then stopped; what Load.Run returns is the truth
 	check   func(t spantest.T, r *run)
 }
 
@@ -99,6 +102,11 @@ var entries = []entry{
 	{name: "convoy-lock", program: []string{"Convoy", "lock"}, from: agent, engine: wholeRun(pathOfMain), also: noLock, check: checkConvoy},
 	{name: "convoy-monitor-longest", program: []string{"Convoy", "monitor"}, from: agent, engine: wholeRun(nil), also: noLock, check: checkConvoy},
 	{name: "convoy-lock-longest", program: []string{"Convoy", "lock"}, from: agent, engine: wholeRun(nil), also: noLock, check: checkConvoy},
+
+	{
+		name: "tomcat", program: []string{"com.acme.prices.PriceServer", "HOST", "PORT"}, jars: "tomcat", from: agent, engine: wholeRun(nil),
+		load: &runtimes.Load{Clients: 24, Requests: 5, Path: "/price/", Want: func(client int) string { return strconv.Itoa(client * client) }}, check: checkTomcat,
+	},
 
 	{name: "pingpong", program: []string{"PingPong", "200"}, from: agent, engine: seconds, check: checked(spantest.CheckPingPong)},
 	{name: "notifies", program: []string{"Notifies", "100"}, from: agent, engine: seconds, check: checked(spantest.CheckNotifies)},

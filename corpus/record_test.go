@@ -7,13 +7,16 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -120,7 +123,13 @@ func (s *studio) record(t *testing.T, e *entry, j runtimes.JDK, f files) error {
 	if err != nil {
 		return err
 	}
-	truth, err := java(t, j, slices.Concat([]string{recorder}, e.java, []string{"-cp", path}, e.program), e.from == agent)
+	args := slices.Concat([]string{recorder}, e.java, []string{"-cp", path}, e.program)
+	var truth string
+	if e.load != nil {
+		truth, err = serve(t, j, args, e.load)
+	} else {
+		truth, err = java(t, j, args, e.from == agent)
+	}
 	if err != nil {
 		return err
 	}
@@ -157,11 +166,7 @@ func java(t *testing.T, j runtimes.JDK, args []string, only bool) (string, error
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(j.Home, "bin", "java"), args...)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		name, _, _ := strings.Cut(variable, "=")
-		return slices.Contains([]string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH"}, name)
-	})
+	cmd := jvm(ctx, j, args)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
@@ -170,6 +175,54 @@ func java(t *testing.T, j runtimes.JDK, args []string, only bool) (string, error
 		return "", fmt.Errorf("%v: %w: want one line of output:\n%s%s", args, err, stdout.String(), stderr.String())
 	}
 	return lines[len(lines)-1], nil
+}
+
+// serve runs a server, puts it under load, and stops it as an operator would. It returns what the server knows.
+func serve(t *testing.T, j runtimes.JDK, args []string, load *runtimes.Load) (string, error) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		return "", err
+	}
+	host, port, _ := strings.Cut(address, ":")
+	for i := range args {
+		args[i] = strings.NewReplacer("HOST", host, "PORT", port).Replace(args[i])
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := jvm(ctx, j, args)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // with the exit code of a signal
+		cancel()
+	}()
+	truth, err := load.Run(ctx, address)
+	err = errors.Join(err, cmd.Process.Signal(syscall.SIGTERM))
+	<-ended
+	if err != nil {
+		return "", fmt.Errorf("%v: %w\n%s", args, err, said.String())
+	}
+	return truth, nil
+}
+
+// jvm is the command line of a JVM, without variables that add options or make JVMs print a line.
+func jvm(ctx context.Context, j runtimes.JDK, args []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(j.Home, "bin", "java"), args...)
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains([]string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH"}, name)
+	})
+	return cmd
 }
 
 // pack compresses a recording.

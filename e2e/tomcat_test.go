@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 
 	"github.com/stretchr/testify/assert"
@@ -16,37 +15,6 @@ import (
 	"github.com/weft-otel/weft/e2e/runtimes"
 	"github.com/weft-otel/weft/e2e/spantest"
 )
-
-// TestTomcatNamesTheLock puts a servlet under load whose list of prices is locked while a thread fetches new ones. Tomcat has more workers than
-// there are clients; their waits for requests are not contention.
-func TestTomcatNamesTheLock(t *testing.T) {
-	classpath := withJars(t, "tomcat")
-	onEachJDK(t, func(t *testing.T, j jdk) {
-		c := startCollector(t, wholeRun)
-		waited := runPrices(t, j, c, classpath)
-		o := c.finish(t, "prices")
-		spantest.CheckNothingLost(t, o)
-		isPrice := func(s *span) bool {
-			return s.Text("weft.lock.name") == "PriceList.lock" && s.Text("thread.name") != "price-reloader"
-		}
-		locked := spantest.WaitsWhere(o, "prices", isPrice)
-		assert.InEpsilon(t, waited, locked.Time, 0.1, "waits for the lock")
-		assert.Equal(t, []string{"com.acme.prices.PriceList.price"}, locked.Values("code.function.name"))
-		assert.Equal(t, []string{"java.util.concurrent.locks.ReentrantLock.lock"}, locked.Values("weft.wait.entry"))
-		assert.Equal(t, "price-reloader", locked.Most("weft.lock.holder.thread.name"))
-		assert.Equal(t, "com.acme.prices.PriceList.fetch", locked.Most("weft.lock.holder.function"))
-		others := spantest.WaitsWhere(o, "prices", func(s *span) bool { return s.Contended() && s.Text("weft.lock.name") != "PriceList.lock" })
-		assert.Less(t, others.Time, waited/10, "idle workers, the acceptor and the poller do not contend: %v", others.Values("weft.lock.class"))
-		workers := func(s *span) bool {
-			return strings.Contains(s.Text("thread.name"), "-exec-") && s.IsState() && s.Text("weft.wait.kind") != ""
-		}
-		assert.Subset(t, []string{"idle", "lock"}, spantest.WaitsWhere(o, "prices", workers).Values("weft.wait.kind"))
-
-		first, text := summaryOf(t, c)
-		assert.Regexp(t, `^price-reloader slept \S+ \S+ in PriceList\.fetch holding PriceList\.lock; \d+ http-nio-\S+-exec threads waited \S+ s for it`, first)
-		t.Logf("%v waited, %v seen\n%s", time.Duration(waited), time.Duration(locked.Time), text)
-	})
-}
 
 // TestServerHasFewOperations puts up to 200 threads of Tomcat under load. Jaeger's search form lists the names of its spans, of which there are few, and
 // the trace shows what matters first.
@@ -61,7 +29,7 @@ func TestServerHasFewOperations(t *testing.T) {
 		}
 		return strconv.Itoa(client * client)
 	}}
-	runPricesUnder(t, jdks[0], c, classpath, l)
+	runPrices(t, jdks[0], c, classpath, l)
 	o := server.takes(t, c.finish(t, "prices"), "prices")
 	var operations struct {
 		Data []string `json:"data"`
@@ -113,12 +81,7 @@ func checkFewNames(t *testing.T, names []string) {
 }
 
 // runPrices starts the server, sends requests, and stops it. It returns how long requests waited for the lock.
-func runPrices(t *testing.T, j jdk, c *collector, classpath string) int64 {
-	t.Helper()
-	return runPricesUnder(t, j, c, classpath, runtimes.Load{Clients: 24, Requests: 25, Path: "/price/", Want: func(client int) string { return strconv.Itoa(client * client) }})
-}
-
-func runPricesUnder(t *testing.T, j jdk, c *collector, classpath string, l runtimes.Load) int64 {
+func runPrices(t *testing.T, j jdk, c *collector, classpath string, l runtimes.Load) int64 {
 	t.Helper()
 	address := freeAddress(t)
 	host, port, _ := strings.Cut(address, ":")

@@ -1,0 +1,42 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package corpus
+
+import (
+	"strings"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/spantest"
+)
+
+// checkTomcat checks a servlet whose list of prices is locked while a thread fetches new ones. Tomcat has more workers than there are clients;
+// their waits for requests are not contention.
+func checkTomcat(t spantest.T, r *run) {
+	t.Helper()
+	var waited int64
+	r.know(t, &waited)
+	isPrice := func(s *spantest.Span) bool {
+		return s.Text("weft.lock.name") == "PriceList.lock" && s.Text("thread.name") != "price-reloader"
+	}
+	locked := spantest.WaitsWhere(r.Output, r.service, isPrice)
+	assert.LessOrEqual(t, locked.Time, waited, "the servlet reads the clock before and after each wait")
+	assert.InEpsilon(t, waited, locked.Time, 0.1, "waits for the lock")
+	assert.Equal(t, []string{"com.acme.prices.PriceList.price"}, locked.Values("code.function.name"))
+	assert.Equal(t, []string{"java.util.concurrent.locks.ReentrantLock.lock"}, locked.Values("weft.wait.entry"))
+	assert.Equal(t, "price-reloader", locked.Most("weft.lock.holder.thread.name"))
+	assert.Equal(t, "com.acme.prices.PriceList.fetch", locked.Most("weft.lock.holder.function"))
+	others := spantest.WaitsWhere(r.Output, r.service, func(s *spantest.Span) bool { return s.Contended() && s.Text("weft.lock.name") != "PriceList.lock" })
+	assert.Less(t, others.Time, waited/10, "idle workers, the acceptor and the poller do not contend: %v", others.Values("weft.lock.class"))
+	workers := func(s *spantest.Span) bool {
+		return strings.Contains(s.Text("thread.name"), "-exec-") && s.IsState() && s.Text("weft.wait.kind") != ""
+	}
+	assert.Subset(t, []string{"idle", "lock"}, spantest.WaitsWhere(r.Output, r.service, workers).Values("weft.wait.kind"))
+	summary, err := r.played.summary()
+	require.NoError(t, err)
+	first, _, _ := strings.Cut(summary, "\n\n")
+	assert.Regexp(t, `^price-reloader slept \S+ \S+ in PriceList\.fetch holding PriceList\.lock; \d+ http-nio-\S+-exec threads waited \S+ \S*s for it`,
+		strings.Join(strings.Fields(first), " "))
+}
