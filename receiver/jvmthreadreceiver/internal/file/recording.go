@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.uber.org/zap"
 
+	"github.com/weft-otel/weft/internal/failure"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
@@ -43,7 +44,12 @@ var errSpecial = errors.New("it is a pipe or a device; use paths of regular file
 // read reads the file to its end or, if it is followed, until it is replaced or removed. It logs errors, which do not affect other files.
 func (f *recordingFile) read(ctx context.Context) {
 	err := f.run(ctx)
+	var failed *defect
 	switch {
+	case errors.As(err, &failed):
+		outlet.Count(f.out.Telemetry.ReceiverJvmThreadFilesBad, 1)
+		f.log.Error("A defect in Weft ended the reading of a recording; please report it with this line and the file",
+			zap.Int64("byte", failed.at), zap.String("panic", failed.Value), zap.Strings("stack", failed.Stack))
 	case ctx.Err() != nil:
 		return
 	case err == nil:
@@ -76,6 +82,43 @@ func (f *recordingFile) run(ctx context.Context) (err error) {
 	if err := f.mark.load(ctx, f.storage, f.path, f.file); err != nil {
 		return err
 	}
+	defer func() {
+		if f.replay != nil {
+			f.replay.abandon()
+		}
+	}()
+	if p := failure.Contain(func() { err = f.contents(ctx) }); p != nil {
+		return f.fail(ctx, p)
+	}
+	return err
+}
+
+// defect is a panic that ended the reading of a file.
+type defect struct {
+	*failure.Panic
+	at int64 // byte in the file
+}
+
+// fail ends the session of a file whose reading has panicked. The file counts as read, so that it does not fail again after a restart.
+func (f *recordingFile) fail(ctx context.Context, p *failure.Panic) error {
+	failed := &defect{Panic: p}
+	again := failure.Contain(func() {
+		if f.decoder != nil {
+			failed.at = f.decoder.Stats().Bytes
+		}
+		if f.replay != nil {
+			_ = f.replay.lose() // fails at a shutdown only
+		}
+	})
+	if again != nil {
+		f.log.Debug("Another panic while the reading of a recording failed", zap.String("panic", again.Value), zap.Strings("stack", again.Stack))
+	}
+	f.remember(context.WithoutCancel(ctx), true)
+	return failed
+}
+
+// contents delivers what the file has.
+func (f *recordingFile) contents(ctx context.Context) error {
 	format, r, free, err := f.open(ctx)
 	if err != nil {
 		return err
@@ -85,7 +128,6 @@ func (f *recordingFile) run(ctx context.Context) (err error) {
 		return err
 	}
 	f.begin(ctx, &format)
-	defer f.replay.abandon()
 	defer f.countLost()
 	err = f.decode(ctx, r)
 	f.gone = errors.Is(err, errGone)
@@ -193,7 +235,9 @@ func (f *recordingFile) remember(ctx context.Context, done bool) {
 		return
 	}
 	f.mark.Done = done
-	f.replay.advance(&f.mark)
+	if f.replay != nil {
+		f.replay.advance(&f.mark)
+	}
 	if err := f.mark.save(ctx, f.storage, f.path, f.file); err != nil {
 		f.log.Warn("Cannot save how far a recording was read", zap.Error(err))
 	}

@@ -116,7 +116,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadConnectionsBad, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_connections_bad",
-		metric.WithDescription("Connections closed because of a protocol error, or because no hello arrived in time or before those of newer ones. [Alpha]"),
+		metric.WithDescription("Connections closed because of a protocol error, because no hello arrived in time or before those of newer ones, or because of a defect in Weft. [Alpha]"),
 		metric.WithUnit("{connection}"),
 	)
 	errs = errors.Join(errs, err)
@@ -176,7 +176,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ReceiverJvmThreadFilesBad, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_files_bad",
-		metric.WithDescription("Recordings that cannot be read at all, because they cannot be opened or their format is unknown. [Alpha]"),
+		metric.WithDescription("Recordings that cannot be read at all, because they cannot be opened or their format is unknown, or of which a defect in Weft ended the reading. [Alpha]"),
 		metric.WithUnit("{file}"),
 	)
 	errs = errors.Join(errs, err)

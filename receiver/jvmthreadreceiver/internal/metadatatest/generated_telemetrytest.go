@@ -56,7 +56,7 @@ func AssertEqualReceiverJvmThreadConnections(t *testing.T, tt *componenttest.Tel
 func AssertEqualReceiverJvmThreadConnectionsBad(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_connections_bad",
-		Description: "Connections closed because of a protocol error, or because no hello arrived in time or before those of newer ones. [Alpha]",
+		Description: "Connections closed because of a protocol error, because no hello arrived in time or before those of newer ones, or because of a defect in Weft. [Alpha]",
 		Unit:        "{connection}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
@@ -216,7 +216,7 @@ func AssertEqualReceiverJvmThreadFiles(t *testing.T, tt *componenttest.Telemetry
 func AssertEqualReceiverJvmThreadFilesBad(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_receiver_jvm_thread_files_bad",
-		Description: "Recordings that cannot be read at all, because they cannot be opened or their format is unknown. [Alpha]",
+		Description: "Recordings that cannot be read at all, because they cannot be opened or their format is unknown, or of which a defect in Weft ended the reading. [Alpha]",
 		Unit:        "{file}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,

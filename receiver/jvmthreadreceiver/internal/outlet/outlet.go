@@ -12,11 +12,13 @@ import (
 
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/receiver"
 	"go.opentelemetry.io/collector/receiver/receiverhelper"
 	"go.opentelemetry.io/otel/metric"
 	"go.uber.org/zap"
 
+	"github.com/weft-otel/weft/internal/failure"
 	"github.com/weft-otel/weft/internal/printable/logs"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/metadata"
 )
@@ -77,7 +79,7 @@ func (o *Outlet) Deliver(ctx context.Context, s *Session) error {
 		traces := s.Traces(o.Form) // built again for each try: consumers may modify it
 		spans := traces.SpanCount()
 		operation := o.Report.StartTracesOp(ctx)
-		err := o.Next.ConsumeTraces(operation, traces)
+		err := o.consume(operation, traces)
 		o.Report.EndTracesOp(operation, format, spans, err)
 		if err == nil || consumererror.IsPermanent(err) {
 			o.record(s, events, err)
@@ -91,6 +93,15 @@ func (o *Outlet) Deliver(ctx context.Context, s *Session) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// consume sends traces. A component in this process that panics has rejected them: it would do so again.
+func (o *Outlet) consume(ctx context.Context, traces ptrace.Traces) (err error) {
+	if p := failure.Contain(func() { err = o.Next.ConsumeTraces(ctx, traces) }); p != nil {
+		o.Log.Error("A component that consumes batches has a defect; please report it with this line", zap.String("panic", p.Value), zap.Strings("stack", p.Stack))
+		return consumererror.NewPermanent(p)
+	}
+	return err
 }
 
 func (o *Outlet) record(s *Session, events int64, rejected error) {

@@ -62,12 +62,17 @@ func (c *connection) serve() {
 	defer c.arrive()
 	defer c.reader.Release()
 	defer c.close()
-	s, err := c.greet()
+	var s *session
+	err := contain(func() (err error) {
+		s, err = c.greet()
+		return err
+	})
 	if err != nil {
 		c.part("", err)
 		return
 	}
-	err = c.converse(s)
+	err = contain(func() error { return c.converse(s) })
+	c.sessions.noteFailure(s, err)
 	c.sessions.release(s, c)
 	c.part(s.ID.String(), err)
 }
@@ -228,9 +233,17 @@ func (c *connection) part(session string, why error) {
 	var denied *denial
 	var plain tls.RecordHeaderError
 	var handshake *handshakeError
+	var failed *defect
 	switch {
 	case why == nil:
 		log.Debug("Connection closed at the end of its session")
+	case errors.As(why, &failed):
+		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
+		log.Error("A defect in Weft ended a connection; please report it with this line", zap.String("service", c.service), zap.Uint32("pid", c.pid),
+			zap.Int64("bytes", c.reader.Offset()), zap.String("panic", failed.Value), zap.Strings("stack", failed.Stack))
+		c.turnedAway(defective, remedyDefect)
+		c.refuse(wire.RefuseBadFrame, defective)
+		c.drain()
 	case c.isStopped() && errors.Is(context.Cause(c.ctx), errSuperseded):
 		log.Info("Another connection took over the session")
 	case errors.Is(why, errCrowded), c.isStopped() && errors.Is(context.Cause(c.ctx), errCrowded):
@@ -249,7 +262,7 @@ func (c *connection) part(session string, why error) {
 		c.drain()
 	case errors.As(why, &refused):
 		log.Warn("Refused a connection", zap.String("reason", refused.message))
-		c.turnedAway(refused.message, remedyOf(refused.code))
+		c.turnedAway(refused.message, refused.remedy())
 		c.refuse(refused.code, refused.message)
 		c.drain()
 	case errors.As(why, &denied):

@@ -29,10 +29,18 @@ func remedyOf(code wire.RefuseCode) string {
 	return "Check that an agent connects there, not another program, with tls:// only if the receiver has protocols::stream::tls; then update the agent."
 }
 
+func (r *refusal) remedy() string {
+	if r.message == defective {
+		return remedyDefect
+	}
+	return remedyOf(r.code)
+}
+
 const (
 	remedyCredentials = "Set the agent's token-file or headers to what protocols::stream::auth accepts; the log of the collector has the reason."
 	remedyPlain       = "Set the agent's endpoint to tls://host:port, and its ca-file."
 	remedyHandshake   = "Check the agent's ca-file, cert-file and server-name, and the certificate of protocols::stream::tls."
+	remedyDefect      = "Report the line in the log of the collector that says so. A restart of the collector, best with a newer version, lets the agent in again."
 	remedyCrowded     = "Find out who opens the connections, or raise protocols::stream::max_half_open."
 )
 

@@ -36,6 +36,7 @@ type sessions struct {
 	byPeer map[string]int // number of sessions that began with a connection of a peer
 	lost   returning
 	ended  returning // they may return only to repeat their end
+	failed returning // a defect ended a connection of theirs, and would most likely end the next one
 }
 
 func newSessions(settings Settings) *sessions {
@@ -78,6 +79,9 @@ func (all *sessions) claim(c *connection, hello *wire.Hello) (*session, error) {
 	proven, err := all.prove(hello)
 	if err != nil {
 		return nil, err
+	}
+	if all.hasFailed(hello.Session) {
+		return nil, &refusal{wire.RefuseLimit, defective}
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, all.Config.HelloTimeout)
 	defer cancel()
