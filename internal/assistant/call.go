@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/weft-otel/weft/internal/failure"
 	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/printable"
 )
@@ -42,7 +43,10 @@ func (s *tools) call(ctx context.Context, answer func(context.Context) error) er
 		return errCalls
 	}
 	defer func() { <-s.calls }()
-	err := answer(ctx)
+	var err error
+	if p := failure.Contain(func() { err = answer(ctx) }); p != nil { // the SDK calls tools in goroutines of its own
+		err = fmt.Errorf("a defect in Weft, please report it: %w", p)
+	}
 	var refused *page.Refused
 	switch {
 	case err == nil:

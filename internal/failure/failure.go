@@ -10,6 +10,7 @@ package failure
 
 import (
 	"fmt"
+	"path"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
@@ -42,8 +43,15 @@ const (
 	maxLines = 100
 )
 
-// Error returns what was passed to panic.
-func (p *Panic) Error() string { return "panic: " + p.Value }
+// Error returns what was passed to panic, and the line that did.
+func (p *Panic) Error() string {
+	text := "panic: " + p.Value
+	if len(p.Stack) > 1 {
+		line, _, _ := strings.Cut(path.Base(p.Stack[1]), " ")
+		text += " (" + line + ")"
+	}
+	return text
+}
 
 // Contain calls do, and returns the panic that ended it; nil if there was none. The caller gives up what do has worked on, since its state is
 // unknown. Locks that do takes must be released by defer.

@@ -7,6 +7,7 @@ package threadview
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync/atomic"
@@ -19,6 +20,7 @@ import (
 	"github.com/weft-otel/weft/internal/assistant"
 	"github.com/weft-otel/weft/internal/budget"
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/failure"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	pageclient "github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/sessions"
@@ -80,7 +82,13 @@ func (v *View) Start(cfg Config, analyzer *sessions.Analyzer) error {
 	page.Assistant = func(api http.Handler, path string) http.Handler {
 		return assistant.Handler(page.Version, pageclient.At(api, path), path)
 	}
-	page.Log = func(message string, err error) { cfg.Logger.Debug(message, zap.Error(err)) } // usually a browser went away
+	page.Log = func(message string, err error) {
+		if p := (*failure.Panic)(nil); errors.As(err, &p) {
+			cfg.Logger.Error(message, zap.Error(p), zap.Strings("stack", p.Stack))
+			return
+		}
+		cfg.Logger.Debug(message, zap.Error(err)) // usually a browser went away
+	}
 	v.page = server.New(v.store, page)
 	v.sessions = analyzer.Join(sessions.MemberSettings{Metrics: cfg.Metrics, Window: cfg.Window, Follow: v.follow})
 	return nil

@@ -5,10 +5,10 @@ package server
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"sync"
+
+	"github.com/weft-otel/weft/internal/failure"
 )
 
 // recentBytes bounds the answers that are remembered. An answer has at most maxAnswer.
@@ -74,16 +74,10 @@ func (fs *flights) join(ctx context.Context, key string, compute func(context.Co
 
 func (fs *flights) run(ctx context.Context, f *flight, compute func(context.Context) ([]byte, *Problem)) {
 	defer fs.land(f)
-	defer func() {
-		if r := recover(); r != nil { // as in an HTTP server, a bug costs one response and not the process
-			fs.log("Computation of a response failed", fmt.Errorf("%w: %v", errBug, r))
-			f.body, f.problem = nil, problem(http.StatusInternalServerError, "cannot compute the response")
-		}
-	}()
-	f.body, f.problem = compute(ctx)
+	if p := failure.Contain(func() { f.body, f.problem = compute(ctx) }); p != nil { // as in an HTTP server, it costs one response
+		f.body, f.problem = nil, defect(fs.log, p)
+	}
 }
-
-var errBug = errors.New("panic")
 
 // land ends a computation and remembers its answer.
 func (fs *flights) land(f *flight) {

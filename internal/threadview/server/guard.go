@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/weft-otel/weft/internal/failure"
 )
 
 // files serves the page. Embedded files have fixed names and no dates, so browsers revalidate them by content.
@@ -31,6 +33,27 @@ func files(page fs.FS) http.Handler {
 		}
 		server.ServeHTTP(w, r)
 	})
+}
+
+// contained answers a request with an error if its handler panics. A response that has begun ends without its rest, which clients notice.
+func (v *View) contained(h handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) (wrong *Problem) {
+		p := failure.Contain(func() { wrong = h(w, r) })
+		if p == nil {
+			return wrong
+		}
+		wrong = defect(v.cfg.Log, p)
+		if w.Header().Get("Content-Type") != "" {
+			panic(http.ErrAbortHandler)
+		}
+		return wrong
+	}
+}
+
+// defect logs a panic, and returns what the client gets.
+func defect(log func(message string, err error), p *failure.Panic) *Problem {
+	log("A defect in Weft made a request of the page fail; please report it with this line", p)
+	return problem(http.StatusInternalServerError, "a defect in Weft: %v; please report it with the line in the log of the server", p)
 }
 
 // policy allows the page only its own files and its own server. Pictures that it saves are blobs.

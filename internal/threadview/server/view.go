@@ -142,6 +142,7 @@ func (v *View) Handler() http.Handler {
 	root := v.cfg.Prefix + "api/"
 	session := root + "sessions/{session}"
 	handle := func(pattern string, h handler) {
+		h = v.contained(h)
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if p := h(w, r); p != nil {
 				v.fail(w, p)
