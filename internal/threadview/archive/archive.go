@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/weft-otel/weft/internal/failure"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -127,6 +128,23 @@ func (a *Archive) close(f *file) error {
 	out := f.out
 	f.out = nil
 	return out.Close()
+}
+
+// failedName is the name of the last file whose restoration panicked. It is not restored again.
+const failedName = "failed.weft"
+
+// setAside keeps a file for a report of the panic that it causes, instead of the one before it.
+func (a *Archive) setAside(f *file, p *failure.Panic) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.files = slices.DeleteFunc(a.files, func(other *file) bool { return other == f })
+	a.bytes -= f.bytes
+	f.gone = true
+	kept := filepath.Join(a.dir, failedName)
+	if err := os.Rename(f.path, kept); err != nil {
+		return errors.Join(p, err)
+	}
+	return fmt.Errorf("%s: a defect in Weft; please report it with the file, which is now %s: %w", f.path, kept, p)
 }
 
 // makeRoom removes files, except one, until there is room for more.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/failure"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
@@ -49,13 +50,20 @@ func (a *Archive) Restore(store *store.Store, cfg engine.Config) (Restored, erro
 			continue // cannot happen: names are checked
 		}
 		r := &restorer{store: store, cfg: cfg, id: jvmthread.SessionID(raw), symbols: symbols.New(symbols.DefaultLimits())}
-		for _, f := range bySession[name] {
-			if err := r.read(f.path); err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", f.path, err))
+		var current *file
+		p := failure.Contain(func() {
+			for _, f := range bySession[name] {
+				current = f
+				if err := r.read(f.path); err != nil {
+					errs = append(errs, fmt.Errorf("%s: %w", f.path, err))
+				}
+				out.Files++
 			}
-			out.Files++
+			r.close()
+		})
+		if p != nil {
+			errs = append(errs, r.fail(), a.setAside(current, p))
 		}
-		r.close()
 		out.Events += r.events
 		out.Problems += r.problems
 		if r.events > 0 {
@@ -146,6 +154,18 @@ func (r *restorer) End(e recording.End) error {
 	r.ended = window.CutEnd
 	if e.Reason == threadpdata.EndLost {
 		r.ended = window.CutLost
+	}
+	return nil
+}
+
+// fail ends a session after a panic. The windows before it stay.
+func (r *restorer) fail() error {
+	if p := failure.Contain(func() {
+		if r.session != nil {
+			r.session.Close(window.CutFailed)
+		}
+	}); p != nil {
+		return p
 	}
 	return nil
 }
