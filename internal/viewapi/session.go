@@ -63,7 +63,7 @@ type Session struct {
 	To     int64  `json:"to"`     // end of the known history
 
 	Live    bool   `json:"live"`    // more may come
-	Ended   string `json:"ended"`   // why it ended: end, lost, shutdown; empty while it is live
+	Ended   string `json:"ended"`   // why it ended: end, lost, shutdown, failed (a defect in Weft); empty while it is live
 	Version uint64 `json:"version"` // increases with every change of the session
 
 	Threads         int    `json:"threads"`          // in the store

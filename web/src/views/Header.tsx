@@ -104,6 +104,7 @@ function Ended({session}: {session: Session}) {
     <span class="faint">
       ended after {duration(session.to)}
       {session.ended === "lost" ? ", connection lost" : ""}
+      {session.ended === "failed" ? ": a defect in Weft, please report the line in its log" : ""}
     </span>
   );
 }

@@ -23,7 +23,12 @@ export function began({origin}: Session): string {
   return clock(moment(origin));
 }
 
-const endings: Record<string, string> = {end: "ended", lost: "connection lost", shutdown: "collector stopped"};
+const endings: Record<string, string> = {
+  end: "ended",
+  lost: "connection lost",
+  shutdown: "collector stopped",
+  failed: "failed: a defect in Weft",
+};
 
 function state({live, ended}: Session): string {
   return live ? "live" : (endings[ended] ?? "ended");
