@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
@@ -73,6 +75,24 @@ func TestMembersShareSessions(t *testing.T) {
 	assert.Equal(t, []string{
 		"c 4 4", "a 9 9", "b 9 9", "c 5 5", "a end", "b end", "c end", "a 2 3", "b 2 3", "c 2 3",
 	}, log)
+}
+
+// The end of a session that is lost has the number of the batch with which the JVM returns. Members do not take one for the other.
+func TestMembersShareSessionsThatReturn(t *testing.T) {
+	var log []string
+	members := shared(&log, 0, 0)
+	lost := threadpdata.Carrier{Session: jvmthread.SessionID{0: 1}, Batch: 2, Before: 1, Watermark: 1500, End: threadpdata.EndLost}
+	back := threadpdata.Carrier{
+		Session: jvmthread.SessionID{0: 1}, Batch: 2, First: 2, Before: 1, Watermark: 2001, End: threadpdata.EndExit,
+		Events: []jvmthread.Event{{Kind: jvmthread.KindThreadStart, Thread: 1, Time: 2000}},
+	}
+	for _, td := range []ptrace.Traces{carrier(1, ""), batchOf(&lost), batchOf(&back)} {
+		for _, m := range members {
+			consume(t, m, td)
+		}
+	}
+	members[0].Shutdown(t.Context())
+	assert.Equal(t, []string{"a lost", "b lost", "a 0 1", "b 0 1", "a end", "b end", "a 0 1", "b 0 1"}, log)
 }
 
 // Members with windows of one length have one engine, so a window has one verdict and one selection.

@@ -58,7 +58,11 @@ func DeadlockID(s jvmthread.SessionID, c jvmthread.Cycle) string {
 }
 
 func carrierID(c *Carrier) pcommon.SpanID {
-	return asSpanID(hash(sessionHash(c.Session), c.Batch, 4, uint64(c.Part)))
+	what := uint64(4)
+	if c.End == EndLost && len(c.Events) == 0 { // its number is that of the batch with which the JVM may return
+		what = 6
+	}
+	return asSpanID(hash(sessionHash(c.Session), c.Batch, what, uint64(c.Part)))
 }
 
 // windowHash is what the IDs of all spans of a window start from.
