@@ -231,6 +231,14 @@ func (a *agent) vanish() {
 	}
 }
 
+// all returns how many events are in batches.
+func (a *agent) all() int {
+	if len(a.sent) == 0 {
+		return 0
+	}
+	return a.sent[len(a.sent)-1].events
+}
+
 // over reports whether nothing more will come of the agent.
 func (a *agent) over() bool {
 	a.mu.Lock()

@@ -43,7 +43,11 @@ func (l *life) run(c component.Component, err error, h component.Host) {
 }
 
 // receive adds the receiver of agents.
-func (l *life) receive(next consumer.Traces) {
+func (l *life) receive(send consumer.ConsumeTracesFunc) {
+	next, err := consumer.NewTraces(send)
+	if err != nil {
+		panic(err)
+	}
 	factory := jvmthreadreceiver.NewFactory()
 	cfg := factory.CreateDefaultConfig().(*jvmthreadreceiver.Config)
 	l.entry = newEntrance()
@@ -54,8 +58,8 @@ func (l *life) receive(next consumer.Traces) {
 	l.run(r, err, host{})
 }
 
-// analyze adds an engine with thread_span. Without storage, what it has does not survive.
-func (l *life) analyze(durable bool, next consumer.Traces) consumer.Traces {
+// analyze adds an engine with thread_span, and maybe with a second component. Without storage, what the engine has does not survive.
+func (l *life) analyze(durable, shared bool, next consumer.Traces) consumer.ConsumeTracesFunc {
 	engines := threadengineextension.NewFactory()
 	cfg := engines.CreateDefaultConfig().(*threadengineextension.Config)
 	cfg.Sessions.Window = windowLength
@@ -77,7 +81,10 @@ func (l *life) analyze(durable bool, next consumer.Traces) consumer.Traces {
 	set.ID = component.NewID(processors.Type())
 	p, err := processors.CreateTraces(context.Background(), set, spans, next)
 	l.run(p, err, h)
-	return p
+	if shared {
+		return l.validate(id, h, p)
+	}
+	return p.ConsumeTraces
 }
 
 // export adds an exporter whose queue is on the disk, as the durable configurations have it.

@@ -7,7 +7,9 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/extension/xextension/storage"
@@ -41,6 +43,7 @@ type store struct {
 	life *life
 	mu   sync.Mutex
 	disk *disk
+	gone atomic.Int32 // requests that a queue has deleted, and not written again yet
 }
 
 var storageID = component.MustNewID("file_storage")
@@ -76,6 +79,7 @@ func (c *client) Batch(_ context.Context, ops ...*storage.Operation) error {
 		c.store.life.cross()
 		defer c.store.life.cross()
 	}
+	c.note(ops)
 	d := c.store.now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -95,6 +99,21 @@ func (c *client) Batch(_ context.Context, ops ...*storage.Operation) error {
 		}
 	}
 	return nil
+}
+
+// note knows the one transaction after which a crash loses something: when it starts, a queue on disk deletes the requests that were being sent,
+// and then writes them to its end.
+func (c *client) note(ops []*storage.Operation) {
+	other := func(op *storage.Operation) bool {
+		return op.Type != storage.Delete || op.Key[0] < '0' || op.Key[0] > '9'
+	}
+	switch {
+	case !strings.HasPrefix(c.file, component.KindExporter.String()):
+	case !slices.ContainsFunc(ops, other):
+		c.store.gone.Store(int32(len(ops)))
+	case c.store.gone.Load() > 0 && ops[0].Type == storage.Set:
+		c.store.gone.Add(-1)
+	}
 }
 
 // Get implements storage.Client.

@@ -17,6 +17,9 @@ type plan struct {
 	every    int  // a fault happens in one of so many steps
 	exact    bool // the spans are those of a run without faults
 	moves    bool // sessions move between gateways
+	kafka    bool // between the edge and its only gateway
+	shared   bool // two components share the engine
+	frail    bool // some lives end while they begin
 }
 
 type fault struct {
@@ -27,6 +30,7 @@ type fault struct {
 
 func newPlan(rng *rand.Rand) plan {
 	p := plan{gateways: rng.IntN(4), queue: 2_000_000_000, every: 4 + rng.IntN(30), exact: true}
+	p.shared, p.frail, p.kafka = rng.IntN(2) == 0, rng.IntN(2) == 0, p.gateways == 1 && rng.IntN(2) == 0
 	if rng.IntN(4) == 0 {
 		p.queue = 200_000
 	}
@@ -43,6 +47,14 @@ func newPlan(rng *rand.Rand) plan {
 // downtime is how long a collector is down after it died.
 func (p *plan) downtime(rng *rand.Rand) time.Duration {
 	return time.Duration(50+rng.IntN(2000)) * time.Millisecond
+}
+
+// fuse returns after how many crossings a life ends that begins; 0: it goes on.
+func (p *plan) fuse(rng *rand.Rand) int {
+	if p.frail && rng.IntN(4) == 0 {
+		return 1 + rng.IntN(20)
+	}
+	return 0
 }
 
 // happen makes a fault happen in some steps, and ends the last one that lasts.
@@ -100,6 +112,10 @@ func faults() []fault {
 			}
 		}},
 		{"move", false, func(w *world) {
+			if time.Since(w.moved) < 7*time.Second { // if a session comes back within reorder_timeout, what others got counts as missed
+				return
+			}
+			w.moved = time.Now()
 			routes := w.rng.Perm(len(w.gateways))[:1+w.rng.IntN(len(w.gateways))]
 			slices.Sort(routes)
 			w.note("the edge knows the gateways %v", routes)

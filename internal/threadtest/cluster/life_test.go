@@ -79,6 +79,10 @@ func (l *life) die() {
 		return
 	}
 	l.dead = true
+	if gone := l.store.gone.Load(); gone > 0 {
+		l.place.world.note("%s dies while it moves %d requests on its disk", l.place.name, gone)
+		l.place.world.excused.Store(true)
+	}
 	if l.stopping {
 		l.place.world.note("%s is killed while it stops", l.place.name)
 		l.place.world.torn.Store(true)
@@ -95,9 +99,9 @@ func (l *life) isDead() bool {
 	return l.dead
 }
 
-// begin starts the next life.
-func (p *place) begin() {
-	l := &life{place: p}
+// begin starts the next life, which ends after some crossings unless that is 0.
+func (p *place) begin(fuse int) {
+	l := &life{place: p, fuse: fuse}
 	l.store = &store{life: l, disk: p.disk}
 	p.build(l)
 	p.mu.Lock()
@@ -113,7 +117,7 @@ func (p *place) tend(down time.Duration) {
 		p.bury(down)
 	case l == nil && !time.Now().Before(p.due) && (p.last == nil || p.last.isDead()):
 		p.world.note("%s starts", p.name)
-		p.begin()
+		p.begin(p.world.plan.fuse(p.world.rng))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -24,29 +25,27 @@ import (
 // world is one simulation. Its goroutine does one thing at a time, and waits until all others have nothing to do; so a seed does the same each
 // time, as far as the order of maps and of goroutines does not matter.
 type world struct {
-	rng    *rand.Rand
-	plan   plan
-	begun  time.Time
-	ending sync.WaitGroup // lives that end
-	torn   atomic.Bool    // a collector was killed while it stopped
+	rng     *rand.Rand
+	plan    plan
+	begun   time.Time
+	moved   time.Time      // when the edge last knew other gateways than before
+	ending  sync.WaitGroup // lives that end
+	torn    atomic.Bool    // a collector was killed while it stopped
+	excused atomic.Bool    // it was killed when the queue on its disk had requests in memory only
 
 	agents   []*agent
 	edge     *place // nil: agents are connected to the gateway
 	gateways []*place
 	backend  *backend
-	up, down link // from the edge, and to the backend
+	topic    topic // between edge and gateway, if the plan has it
+	up, down link  // from the edge, and to the backend
 
-	mu     sync.Mutex
-	routes []int // the gateways that the edge knows
-	notes  []string
-	failed []string
-	sends  map[sending]bool
-}
-
-// sending is a batch on its way to a gateway.
-type sending struct {
-	gateway int
-	span    spanID
+	mu      sync.Mutex
+	routes  []int // the gateways that the edge knows
+	notes   []string
+	failed  []string
+	doubled map[spanID]int          // events that may be in windows of several gateways
+	sends   map[spanID]map[int]bool // the gateways to which a batch was sent
 }
 
 func (w *world) note(format string, args ...any) {
@@ -63,7 +62,7 @@ func (w *world) fail(format string, args ...any) {
 
 func newWorld(seed uint64) *world {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	w := &world{rng: rng, begun: time.Now(), backend: newBackend(), sends: make(map[sending]bool)}
+	w := &world{rng: rng, begun: time.Now(), backend: newBackend(), doubled: make(map[spanID]int), sends: make(map[spanID]map[int]bool)}
 	w.plan = newPlan(rng)
 	for i := range max(1, w.plan.gateways) {
 		g := &place{world: w, name: fmt.Sprint("gateway ", i), disk: newDisk()}
@@ -100,15 +99,30 @@ func (w *world) buildGateway(l *life, receives bool) {
 	}, func(ctx context.Context, td ptrace.Traces) error {
 		return l.deliver(ctx, w.backend.take, &w.down, td)
 	})
-	next := l.analyze(true, to)
-	l.take = next.ConsumeTraces
+	analyze := l.analyze(true, w.plan.shared, to)
+	l.take = func(ctx context.Context, td ptrace.Traces) error {
+		w.trace(l, td)
+		return analyze(ctx, td)
+	}
 	if receives {
-		l.receive(next)
+		l.receive(l.take)
+	}
+	if w.plan.kafka {
+		w.topic.read(l)
 	}
 }
 
 func (w *world) buildEdge(l *life) {
-	l.receive(l.export("load_balancing", func(q *exporterhelper.QueueBatchConfig) { q.NumConsumers = 1 }, func(ctx context.Context, td ptrace.Traces) error {
+	send := w.balance(l)
+	if w.plan.kafka {
+		send = func(ctx context.Context, td ptrace.Traces) error { return l.deliver(ctx, w.topic.append, &w.up, td) }
+	}
+	l.receive(l.export("load_balancing", func(q *exporterhelper.QueueBatchConfig) { q.NumConsumers = 1 }, send).ConsumeTraces)
+}
+
+// balance sends each session to one of the gateways.
+func (w *world) balance(l *life) consumer.ConsumeTracesFunc {
+	return func(ctx context.Context, td ptrace.Traces) error {
 		var errs []error
 		for i, part := range w.route(td) {
 			if part.SpanCount() > 0 {
@@ -116,27 +130,18 @@ func (w *world) buildEdge(l *life) {
 			}
 		}
 		return errors.Join(errs...)
-	}))
+	}
 }
 
 // gateway returns what delivers a request to a gateway.
 func (w *world) gateway(i int, td ptrace.Traces) func(context.Context, ptrace.Traces) error {
-	w.mu.Lock()
-	for _, rs := range td.ResourceSpans().All() {
-		for _, ss := range rs.ScopeSpans().All() {
-			for _, s := range ss.Spans().All() {
-				w.sends[sending{i, spanID{s.TraceID(), s.SpanID()}}] = true
-			}
-		}
-	}
-	w.mu.Unlock()
+	w.sent(i, td)
 	return func(ctx context.Context, td ptrace.Traces) error {
 		l := w.gateways[i].current()
 		if l == nil || l.isDead() {
 			return errDown
 		}
 		l.cross()
-		w.trace(i, td)
 		err := l.take(ctx, td)
 		l.cross()
 		if l.isDead() {
@@ -146,8 +151,27 @@ func (w *world) gateway(i int, td ptrace.Traces) func(context.Context, ptrace.Tr
 	}
 }
 
+// sent notes that batches were sent to a gateway, which counts if another one gets them, too.
+func (w *world) sent(gateway int, td ptrace.Traces) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, rs := range td.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, s := range ss.Spans().All() {
+				id := spanID{s.TraceID(), s.SpanID()}
+				if w.sends[id] == nil {
+					w.sends[id] = make(map[int]bool)
+				}
+				if w.sends[id][gateway] = true; len(w.sends[id]) > 1 {
+					w.doubled[id] = int(threadpdata.CountEvents(s)) * (len(w.sends[id]) - 1)
+				}
+			}
+		}
+	}
+}
+
 // trace notes which batches reach a gateway.
-func (w *world) trace(gateway int, td ptrace.Traces) {
+func (w *world) trace(l *life, td ptrace.Traces) {
 	if *only < 0 {
 		return
 	}
@@ -157,7 +181,10 @@ func (w *world) trace(gateway int, td ptrace.Traces) {
 			for _, s := range ss.Spans().All() {
 				var c threadpdata.Carrier
 				_ = threadpdata.Parse(s, symbols.New(symbols.DefaultLimits()), &c)
-				w.note("gateway %d gets batch %d of %s, %d events after %d, since %d %s", gateway, c.Batch, service.AsString(), len(c.Events), c.Before, c.First, c.End)
+				if len(c.Events) > 0 {
+					w.note("%v from %d to %d before %d", c.Events[0].Kind, c.Events[0].Time, c.Events[len(c.Events)-1].Time, c.Watermark)
+				}
+				w.note("%s gets batch %d of %s, %d events after %d, since %d %s", l.place.name, c.Batch, service.AsString(), len(c.Events), c.Before, c.First, c.End)
 			}
 		}
 	}
@@ -199,7 +226,7 @@ func prefer(id pcommon.TraceID, routes []int) (best int) {
 // run lets the agents work, and the faults happen, until all have ended.
 func (w *world) run() {
 	for _, p := range w.places() {
-		p.begin()
+		p.begin(0)
 	}
 	var agents sync.WaitGroup
 	for _, a := range w.agents {
