@@ -50,7 +50,7 @@ type batch struct {
 	data      []byte
 }
 
-func newAgent(rng *rand.Rand, name string, entry func() *entrance) *agent {
+func newAgent(rng *rand.Rand, name string, length jvmthread.Time, entry func() *entrance) *agent {
 	now := time.Now().UnixNano()
 	skew := rng.Int64N(int64(time.Hour)) // clocks of two machines differ
 	a := &agent{name: name, room: 1000, entry: entry, stopped: make(chan struct{})}
@@ -64,7 +64,7 @@ func newAgent(rng *rand.Rand, name string, entry func() *entrance) *agent {
 		}
 		a.hello.Session = a.hello.Secret.Session()
 	}
-	a.program = newProgram(rng, jvmthread.Time(now))
+	a.program = newProgram(rng, jvmthread.Time(now), length)
 	a.mark, a.beat = jvmthread.Time(now), jvmthread.Time(now)
 	a.since = time.Now()
 	return a

@@ -13,8 +13,11 @@ import (
 	"github.com/weft-otel/weft/internal/wire"
 )
 
-// programLength is for how long the threads of a program do something, in ns.
-const programLength = 9_000_000_000
+// How long the threads of a program do something, in ns; longer, if sessions move.
+const (
+	programLength = 7_000_000_000
+	longProgram   = 16_000_000_000
+)
 
 // program is what the threads of a JVM will do, and how far its agent has reported it. Times are those of the JVM's monotonic clock.
 type program struct {
@@ -29,12 +32,12 @@ type lane struct {
 	lost   jvmthread.Event   // a gap that is to be reported; its Arg is 0 if there is none
 }
 
-// newProgram returns a random program that begins at a time.
-func newProgram(rng *rand.Rand, begin jvmthread.Time) *program {
+// newProgram returns a random program that begins at a time, and lasts for some.
+func newProgram(rng *rand.Rand, begin, length jvmthread.Time) *program {
 	threads, locks := 2+rng.IntN(5), 1+rng.IntN(3)
 	sim := threadtest.Simulate(rng.Uint64(), threads, locks, 40+rng.IntN(100))
 	first, last := sim.Events[0].Time, sim.Events[len(sim.Events)-1].Time
-	scale := programLength / max(1, last-first)
+	scale := length / max(1, last-first)
 	p := &program{end: begin + 1 + (last-first)*scale}
 	p.define(threads)
 	for id := range jvmthread.ThreadID(threads) {

@@ -18,6 +18,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
@@ -75,8 +76,12 @@ func newWorld(seed uint64) *world {
 		w.edge = &place{world: w, name: "edge", disk: newDisk(), build: w.buildEdge}
 		home = w.edge
 	}
+	length := jvmthread.Time(programLength)
+	if w.plan.moves {
+		length = longProgram
+	}
 	for i := range 1 + rng.IntN(2) {
-		w.agents = append(w.agents, newAgent(rng, fmt.Sprint("agent-", i), func() *entrance {
+		w.agents = append(w.agents, newAgent(rng, fmt.Sprint("agent-", i), length, func() *entrance {
 			if l := home.current(); l != nil && !l.isDead() {
 				return l.entry
 			}
