@@ -122,7 +122,7 @@ func (a *analysis) Receive(c *threadpdata.Carrier) {
 func PartOf(c *threadpdata.Carrier) ordering.Part {
 	return ordering.Part{
 		Batch: c.Batch, Part: c.Part, Parts: c.Parts, Watermark: c.Watermark, Before: c.Before, First: c.First, End: c.End,
-		Events: c.Events,
+		Lost: c.End == threadpdata.EndLost && len(c.Events) == 0, Events: c.Events,
 	}
 }
 

@@ -31,6 +31,7 @@ type Part struct {
 	Before    uint64 // events in all earlier batches, gaps not counted
 	First     uint64 // the sender has no earlier batch than this one; 0: not known
 	End       string // not empty: the session is over, and why
+	Lost      bool   // the sender assumes the end: the session may go on with a batch of the same number
 	Events    []jvmthread.Event
 }
 
@@ -86,6 +87,7 @@ type batch struct {
 	watermark jvmthread.Time
 	before    uint64
 	end       string
+	lost      bool
 	events    []jvmthread.Event
 }
 
@@ -132,7 +134,7 @@ func (q *Queue) Add(p Part) bool {
 		return false
 	}
 	b := q.waiting[p.Batch]
-	if b == nil {
+	if b == nil || b.lost && !p.Lost {
 		b = q.newBatch(p)
 		q.waiting[p.Batch] = b
 	}
@@ -166,7 +168,7 @@ func (q *Queue) newBatch(p Part) *batch {
 	}
 	clear(b.parts)
 	b.number = p.Parts
-	b.missing, b.watermark, b.before, b.end, b.events = p.Parts, p.Watermark, p.Before, "", b.events[:0]
+	b.missing, b.watermark, b.before, b.end, b.lost, b.events = p.Parts, p.Watermark, p.Before, "", p.Lost, b.events[:0]
 	return b
 }
 

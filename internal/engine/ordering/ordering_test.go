@@ -324,3 +324,21 @@ func TestResumedQueueSkipsWhatWasProcessed(t *testing.T) {
 		t.Errorf("%+v and %d seen, want none late or missed, and 11", c, q.Seen())
 	}
 }
+
+// A sender that has lost its JVM assumes the end, with the number of the batch with which the JVM returns. If that comes while both wait for an
+// earlier batch, the session goes on.
+func TestBatchReplacesAnEndThatWasAssumed(t *testing.T) {
+	lost := part(2, 0, 1, 30, 1)
+	lost.End, lost.Lost = "lost", true
+	for _, order := range [][]ordering.Part{{lost, part(2, 0, 1, 40, 1, 1, 35)}, {part(2, 0, 1, 40, 1, 1, 35), lost}} {
+		q := ordering.New(ordering.DefaultLimits())
+		for _, p := range order {
+			q.Add(p)
+		}
+		q.Add(part(1, 0, 1, 20, 0, 1, 10))
+		want(t, q.Ready(), "1@10", "1@35")
+		if q.End() != "" {
+			t.Errorf("the session has ended as %s", q.End())
+		}
+	}
+}
