@@ -9,7 +9,6 @@ import (
 	"flag"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"runtime/pprof"
 	"strconv"
 	"strings"
@@ -47,7 +46,6 @@ func TestCluster(t *testing.T) {
 // TestMain makes the stack of a panic name the seed.
 func TestMain(m *testing.M) {
 	_ = os.Setenv("GODEBUG", "tracebacklabels=1") // fails for invalid names only
-	debug.SetGCPercent(400)                       // the memory of one seed is garbage with the next one
 	os.Exit(m.Run())
 }
 
