@@ -280,7 +280,7 @@ e2e/accessibility/node_modules/.installed: e2e/accessibility/package-lock.json
 
 # BENCH are flags of e2e/speed: -sections collector, -rounds 3. CRISP is the folder of a checkout of its repository, for two rows more.
 .PHONY: bench
-bench: build build-full build/peers/.fetched build/real/fetched build/tomcat/fetched ## compare Weft with its peers and write docs/performance.md (half an hour; BENCH='-h' for parts)
+bench: build build-full build/jaeger build/peers/.fetched build/real/fetched build/tomcat/fetched ## compare Weft with its peers and write docs/performance.md (half an hour; BENCH='-h' for parts)
 	$(GO) run ./e2e/speed -write docs/performance.md -rounds $(BENCHCOUNT) $(BENCH)
 
 .PHONY: bench-parts

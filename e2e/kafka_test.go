@@ -40,7 +40,6 @@ const quickStart = "-XX:TieredStopAtLevel=1"
 type kafkaBroker struct {
 	*process
 	address string
-	data    string // folder of its logs
 	command []string
 }
 
@@ -54,9 +53,9 @@ func startKafka(t *testing.T, options ...string) *kafkaBroker {
 	newest := jdks[len(jdks)-1]
 	java := filepath.Join(newest.home, "bin", "java")
 	dir := threadtest.SocketDir(t)
-	broker := &kafkaBroker{address: freeAddress(t), data: filepath.Join(dir, "data")}
+	broker := &kafkaBroker{address: freeAddress(t)}
 	properties := filepath.Join(dir, "server.properties")
-	content := fmt.Sprintf(brokerProperties, broker.address, freeAddress(t), broker.data)
+	content := fmt.Sprintf(brokerProperties, broker.address, freeAddress(t), filepath.Join(dir, "data"))
 	require.NoError(t, os.WriteFile(properties, []byte(content), 0o600))
 	classpath := filepath.Join(jars, "*")
 	out, err := exec.Command(java, quickStart, "-cp", classpath, "kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c", properties).CombinedOutput()
@@ -78,20 +77,6 @@ func (b *kafkaBroker) run(t *testing.T) {
 		}
 		return err == nil
 	})
-}
-
-// topicSize returns the bytes of a topic in the files of the broker.
-func (b *kafkaBroker) topicSize(t *testing.T, topic string) (size int64) {
-	t.Helper()
-	segments, err := filepath.Glob(filepath.Join(b.data, topic+"-*", "*.log"))
-	require.NoError(t, err)
-	require.NotEmpty(t, segments, "the topic exists")
-	for _, segment := range segments {
-		info, err := os.Stat(segment)
-		require.NoError(t, err)
-		size += info.Size()
-	}
-	return size
 }
 
 // TestKafka sends raw events of two JVMs through a topic with several partitions, and turns them into spans.

@@ -45,7 +45,7 @@ type section interface {
 }
 
 func sections() map[string]section {
-	return map[string]section{"collector": &collectors{}, "parts": &partsSection{}, "jfr": &recordings{}, "agent": &agents{}, "programs": &programsSection{}, "virtual": &virtuals{}, "look": &looks{}}
+	return map[string]section{"collector": &collectors{}, "parts": &partsSection{}, "jfr": &recordings{}, "disk": &disks{}, "agent": &agents{}, "programs": &programsSection{}, "virtual": &virtuals{}, "look": &looks{}}
 }
 
 func main() {

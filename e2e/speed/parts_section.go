@@ -45,6 +45,9 @@ func partRows() []partRow {
 		{"engine: an event", benchmark{"./internal/engine", "Engine", "ns/op", "", 0}, floor, 1},
 		{"engine: memory of an interval", benchmark{"./internal/engine", "Window/1000000", "B/interval", "", 0}, benchmark{}, 80},
 		{"emission of a span", benchmark{pdata, "Spans", "ns/op", "", 0}, floor, 2},
+		carrierRow("raw", "B/event", "bytes", "events", 1),
+		carrierRow("zstd", "zstd-B/event", "bytes", "events", 1),
+		carrierRow("zstd, batches joined", "zstd-B/event", "bytes", "small", 0.75),
 		{"connector, sums only: an event", benchmark{contention, "Event/sums", "cpu-ns/op", "", 0}, spanMetrics, 1},
 		{"connector, with paths: an event", benchmark{contention, "Event/criticalPath", "cpu-ns/op", "", 0}, spanMetrics, 1},
 	}
@@ -64,6 +67,13 @@ func partRows() []partRow {
 		partRow{"what-if: an interval of a million with 1,024 locks", benchmark{path, "WhatIf1M/locks=1024", "ns/op", "", 1e6}, few, 0},
 		partRow{"TPTP: an element", benchmark{tptp, "Decode", "ns/op", "", 0}, benchmark{tptp, "StandardXML", "ns/op", "its tags with encoding/xml", 0}, 1},
 	)
+}
+
+// carrierRow compares the bytes of an event in carriers: those of the agent with events one by one, or joined batches with small ones.
+func carrierRow(how, unit, form, anchor string, most float64) partRow {
+	const dir = "./internal/threadpdata"
+	about := map[string]string{"events": "as attributes", "small": "batches of 20 events"}[anchor]
+	return partRow{"carrier, " + how + ": an event", benchmark{dir, "CarrierSize/" + form, unit, "", 0}, benchmark{dir, "CarrierSize/" + anchor, unit, about, 0}, most}
 }
 
 // crisp is a value that peers/crisp.py prints.
@@ -179,7 +189,7 @@ func (s *partsSection) rows() (table []line) {
 
 // amount returns a value with its unit, without what the row states anyway.
 func (b benchmark) amount(v float64) string {
-	unit, _, _ := strings.Cut(strings.TrimPrefix(b.unit, "cpu-"), "/")
+	unit, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(b.unit, "cpu-"), "zstd-"), "/")
 	if unit == "ns" && v >= 1e6 {
 		return fmt.Sprintf("%.0f ms", v/1e6)
 	}

@@ -65,46 +65,63 @@ func sampleCarrier() (*Carrier, *symbols.Table) {
 	return c, sym
 }
 
-// BenchmarkCarrierSize measures the bytes of an event in OTLP, in batches of 1,000 events, raw and compressed as in config/edge.yaml and
-// config/kafka.yaml.
+// BenchmarkCarrierSize measures the bytes of an event in OTLP, in batches of 1,000 events or, if they are small, of 20, raw and compressed as in
+// config/edge.yaml and config/kafka.yaml.
 func BenchmarkCarrierSize(b *testing.B) {
+	const all, small = 1000, 20
 	events, sym := threadtest.Recorded(1, 16, 8, 20_000)
-	events = events[:1000]
-	slices.SortStableFunc(events, func(x, y jvmthread.Event) int { return cmp.Compare(x.Thread, y.Thread) })
-	whole := Carrier{Session: carried, Batch: 1, Parts: 1, Events: events}
-	var parts []Carrier
-	for start, i := 0, 1; i <= len(events); i++ {
-		if i < len(events) && events[i].Thread == events[start].Thread {
-			continue
-		}
-		threads := []jvmthread.Thread{sym.Thread(events[start].Thread)}
-		parts = append(parts, Carrier{Session: carried, Batch: 1, Part: uint32(len(parts)), Threads: threads, Events: events[start:i]})
-		whole.Threads = append(whole.Threads, threads...)
-		start = i
-	}
-	build := map[string]func(ptrace.SpanSlice){
-		"bytes": func(spans ptrace.SpanSlice) { whole.AppendBytesTo(spans, sym) },
-		"events": func(spans ptrace.SpanSlice) {
-			for i := range parts {
-				parts[i].Parts = uint32(len(parts))
-				parts[i].AppendTo(spans, sym)
-			}
-		},
-	}
-	for _, form := range []string{"bytes", "events"} {
-		b.Run(form, func(b *testing.B) {
-			var raw, packed []byte
+	for _, form := range []struct {
+		name  string
+		batch int
+		build func(spans ptrace.SpanSlice, events []jvmthread.Event, sym *symbols.Table)
+	}{{"bytes", all, asBytes}, {"events", all, asEvents}, {"small", small, asBytes}} {
+		b.Run(form.name, func(b *testing.B) {
+			var raw, packed int
 			encoder, err := zstd.NewWriter(nil)
 			require.NoError(b, err)
 			for b.Loop() {
-				td := ptrace.NewTraces()
-				build[form](td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans())
-				raw, err = (&ptrace.ProtoMarshaler{}).MarshalTraces(td)
-				require.NoError(b, err)
-				packed = encoder.EncodeAll(raw, packed[:0])
+				raw, packed = 0, 0
+				for batch := range slices.Chunk(events[:all], form.batch) {
+					td := ptrace.NewTraces()
+					form.build(td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans(), byThread(batch), sym)
+					message, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(td)
+					require.NoError(b, err)
+					raw += len(message)
+					packed += len(encoder.EncodeAll(message, nil))
+				}
 			}
-			b.ReportMetric(float64(len(raw))/float64(len(events)), "B/event")
-			b.ReportMetric(float64(len(packed))/float64(len(events)), "zstdB/event")
+			b.ReportMetric(float64(raw)/all, "B/event")
+			b.ReportMetric(float64(packed)/all, "zstd-B/event")
 		})
+	}
+}
+
+func byThread(events []jvmthread.Event) []jvmthread.Event {
+	return slices.SortedStableFunc(slices.Values(events), func(x, y jvmthread.Event) int { return cmp.Compare(x.Thread, y.Thread) })
+}
+
+// asBytes appends one carrier, asEvents one for each thread.
+func asBytes(spans ptrace.SpanSlice, events []jvmthread.Event, sym *symbols.Table) {
+	c := Carrier{Session: carried, Batch: 1, Parts: 1, Events: events}
+	for i := range events {
+		if i == 0 || events[i].Thread != events[i-1].Thread {
+			c.Threads = append(c.Threads, sym.Thread(events[i].Thread))
+		}
+	}
+	c.AppendBytesTo(spans, sym)
+}
+
+func asEvents(spans ptrace.SpanSlice, events []jvmthread.Event, sym *symbols.Table) {
+	var parts []Carrier
+	for i := range events {
+		if i == 0 || events[i].Thread != events[i-1].Thread {
+			parts = append(parts, Carrier{Session: carried, Batch: 1, Part: uint32(len(parts)), Threads: []jvmthread.Thread{sym.Thread(events[i].Thread)}})
+		}
+		last := &parts[len(parts)-1]
+		last.Events = append(last.Events, events[i])
+	}
+	for i := range parts {
+		parts[i].Parts = uint32(len(parts))
+		parts[i].AppendTo(spans, sym)
 	}
 }
