@@ -159,16 +159,22 @@ func TestBadPeerIsDisconnected(t *testing.T) {
 	}
 	require.NoError(t, writeLine(jvm))
 	require.Equal(t, 0, jvm.wait(t))
+	o := c.finish(t, "good")
+	spantest.CheckStructure(t, o)
+	spantest.CheckNothingLost(t, o)
+	checkIdle(t, o, "good", jvm)
+}
+
+// checkIdle checks that all handoffs of the program Idle, which has ended, were seen.
+func checkIdle(t *testing.T, o *output, service string, jvm *process) {
+	t.Helper()
 	var truth struct {
 		Handoffs int    `json:"handoffs"`
 		Lock     string `json:"lock"`
 	}
 	jvm.truth(t, &truth)
-	o := c.finish(t, "good")
-	spantest.CheckStructure(t, o)
-	spantest.CheckNothingLost(t, o)
-	links := spantest.Keep(o.Links("good", "handoff"), func(l link) bool { return l.From.Text("weft.lock.class") == truth.Lock })
-	assert.Len(t, links, truth.Handoffs, "all handoffs of the other JVM")
+	links := spantest.Keep(o.Links(service, "handoff"), func(l link) bool { return l.From.Text("weft.lock.class") == truth.Lock })
+	assert.Len(t, links, truth.Handoffs, "handoffs")
 }
 
 // complaints returns the warnings and errors about a peer in a collector's log.
