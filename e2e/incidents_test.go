@@ -69,15 +69,11 @@ func TestIncidentsInJaeger(t *testing.T) {
 		assert.True(t, trace.root.OfIncident(), trace.root.Name())
 		assert.LessOrEqual(t, len(trace.spans), spantest.MaxIncidentSpans)
 	}
-	// Where CPUs are short, threads that hold the lock, one or several in turn, may wait for one longer than the report sleeps.
-	all := len(found)
-	found = slices.DeleteFunc(found, func(s searched) bool {
-		return s.root.Text("weft.lock.holder.thread.name") == "" || s.root.Text("weft.lock.holder.state") == "runnable"
-	})
-	require.GreaterOrEqual(t, len(found), 3, "of %d", all)
-	first := found[0]
-	t.Logf("of %d, %d by threads that ran: %s, %d spans", all, all-len(found), first.root.Text("weft.explanation"), len(first.spans))
-	assert.Equal(t, "report", first.root.Text("weft.lock.holder.thread.name"))
+	// Where CPUs are short, others may hold the lock for longer than the report.
+	at := slices.IndexFunc(found, func(s searched) bool { return s.root.Text("weft.lock.holder.thread.name") == "report" })
+	require.GreaterOrEqual(t, at, 0, "of %d, one is held by the report", len(found))
+	first := found[at]
+	t.Logf("of %d: %s, %d spans", len(found), first.root.Text("weft.explanation"), len(first.spans))
 	assert.Regexp(t, `^report held OrderBook for .*, asleep in .*; .* waited .* for it`, first.root.Text("weft.explanation"))
 	assert.True(t, slices.ContainsFunc(first.spans, func(s *span) bool {
 		return s.Name() == "held OrderBook: sleeping" && s.Text("thread.name") == "report"

@@ -113,7 +113,7 @@ func (d *disks) round(ctx context.Context) error {
 		cancel()
 	}
 	if err = errors.Join(err, server.Wait()); err != nil {
-		return fmt.Errorf("Jaeger: %w\n%s", err, proc.Tail(output.String()))
+		return fmt.Errorf("jaeger: %w\n%s", err, proc.Tail(output.String()))
 	}
 	size, err := tablesIn(data)
 	d.disk = append(d.disk, float64(size))
