@@ -278,10 +278,10 @@ e2e/accessibility/node_modules/.installed: e2e/accessibility/package-lock.json
 	cd e2e/accessibility && ../../scripts/retry.sh npm --loglevel=error ci --ignore-scripts
 	@touch $@
 
-# BENCH are flags of e2e/speed: -sections collector, -rounds 3. CRISP is the folder of a checkout of its repository, for two rows more.
+# BENCH are flags of bench/speed: -sections collector, -rounds 3. CRISP is the folder of a checkout of its repository, for two rows more.
 .PHONY: bench
 bench: build build-full build/jaeger build/peers/.fetched build/real/fetched build/tomcat/fetched ## compare Weft with its peers and write docs/performance.md (half an hour; BENCH='-h' for parts)
-	$(GO) run ./e2e/speed -write docs/performance.md -rounds $(BENCHCOUNT) $(BENCH)
+	$(GO) run ./bench/speed -write docs/performance.md -rounds $(BENCHCOUNT) $(BENCH)
 
 .PHONY: bench-parts
 bench-parts: ## measure the hot paths in Go and in the agent one by one
@@ -330,12 +330,12 @@ stress: build ## run threads that wait at random for STRESS (10m), on each JDK a
 
 .PHONY: kills
 kills: $(E2E_NEEDS) ## kill agents, collectors and backends KILLS times (100)
-	$(GO) test -count=$(KILLS) -timeout 24h ./e2e -run Kill
+	$(GO) run ./e2e/live -run Kill -count $(KILLS)
 
-# SOAK are flags of e2e/soak: -only overload, -scale 0.1.
+# SOAK are flags of bench/soak: -only overload, -scale 0.1.
 .PHONY: soak
 soak: build ## run a collector under load and compare it with docs/reliability.md (40 minutes; SOAK='-h' for parts)
-	$(GO) run ./e2e/soak $(SOAK)
+	$(GO) run ./bench/soak $(SOAK)
 
 .PHONY: clean
 clean: ## remove build output
@@ -399,8 +399,8 @@ build/weft-otel.jar: build/otel-classes/.compiled $(DISTS)
 build/weft-otel-only.jar: build/otel-classes/.compiled
 	$(JAVA_HOME)/bin/jar --create --file $@ -C build/otel-classes META-INF -C build/otel-classes io
 
-# What e2e/speed compares Weft with.
-build/peers/.fetched: e2e/speed/peers/pom.xml
+# What bench/speed compares Weft with.
+build/peers/.fetched: bench/speed/peers/pom.xml
 	@scripts/need.sh mvn
 	scripts/retry.sh mvn -q -B -f $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(@D)
 	@touch $@

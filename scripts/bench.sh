@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # bench.sh COUNT runs the benchmarks of the hot paths COUNT times and prints a table of their medians. Ratios to peers and floors
-# are in the table of e2e/speed. Run it on an otherwise idle machine.
+# are in the table of bench/speed. Run it on an otherwise idle machine.
 set -eu
 
 count=${1:-5}

@@ -13,7 +13,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/weft-otel/weft/e2e/proc"
+	"github.com/weft-otel/weft/bench/proc"
 )
 
 // running is a JVM that does its work until its input ends.

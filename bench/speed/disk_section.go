@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/weft-otel/weft/e2e/proc"
+	"github.com/weft-otel/weft/bench/proc"
 )
 
 // disks is the section of storage: the size of the spans of the sample exchange as OTLP, and on the disk of a Jaeger that uses Badger, which
@@ -101,7 +101,7 @@ func (d *disks) round(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // kills the server after an error
 	var output bytes.Buffer
-	server := exec.CommandContext(ctx, "build/jaeger", "--config", "e2e/speed/jaeger.yaml")
+	server := exec.CommandContext(ctx, "build/jaeger", "--config", "bench/speed/jaeger.yaml")
 	server.Env, server.Stdout, server.Stderr = env, &output, &output
 	if err := server.Start(); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/weft-otel/weft/e2e/load"
+	"github.com/weft-otel/weft/bench/load"
 )
 
 // spansToNowhere are configurations that replace the exporter of spans, whose server would take part of this machine.

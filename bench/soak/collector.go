@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/weft-otel/weft/e2e/proc"
+	"github.com/weft-otel/weft/bench/proc"
 )
 
 // collector is a running collector.

@@ -6,7 +6,7 @@ package main
 import (
 	"time"
 
-	"github.com/weft-otel/weft/e2e/load"
+	"github.com/weft-otel/weft/bench/load"
 )
 
 // The anchors, to which other rows are compared.

@@ -4,8 +4,8 @@
 // Command speed measures what Weft costs, next to its peers in the same run: it interleaves the rounds of all rows, takes CPU time from the
 // process that is judged, and prints medians as one table in Markdown. docs/performance.md holds the last table and describes the rows.
 //
-//	make build-full && go run ./e2e/speed -sections collector -rounds 3 -events 500000 -only 'stream → nop'
-//	go run ./e2e/speed -sections collector -collector build/before,build/after
+//	make build-full && go run ./bench/speed -sections collector -rounds 3 -events 500000 -only 'stream → nop'
+//	go run ./bench/speed -sections collector -collector build/before,build/after
 package main
 
 import (
@@ -22,8 +22,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/weft-otel/weft/e2e/document"
-	"github.com/weft-otel/weft/e2e/load"
+	"github.com/weft-otel/weft/bench/document"
+	"github.com/weft-otel/weft/bench/load"
 )
 
 // options are the flags.

@@ -4,7 +4,7 @@
 // Command soak runs a collector under load for a long time and compares what it does with what docs/reliability.md promises. The agents are
 // simulated; all traffic stays on this machine.
 //
-//	make build && go run ./e2e/soak -only '1,000 agents' -scale 0.1
+//	make build && go run ./bench/soak -only '1,000 agents' -scale 0.1
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/weft-otel/weft/e2e/document"
+	"github.com/weft-otel/weft/bench/document"
 )
 
 // options are the flags.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weft-otel/weft/e2e/proc"
+	"github.com/weft-otel/weft/bench/proc"
 )
 
 // starts is how many JVMs of each kind are started in a round.

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/weft-otel/weft/e2e/proc"
+	"github.com/weft-otel/weft/bench/proc"
 )
 
 // spend runs a program and returns what it used, also if it failed, and the time that it took. Its output goes to out.

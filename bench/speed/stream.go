@@ -11,7 +11,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/weft-otel/weft/e2e/load"
+	"github.com/weft-otel/weft/bench/load"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/wire"
 )

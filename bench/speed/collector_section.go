@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/weft-otel/weft/e2e/load"
+	"github.com/weft-otel/weft/bench/load"
 )
 
 // sample is one measurement of a row of a collector.

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/weft-otel/weft/e2e/proc"
+	"github.com/weft-otel/weft/bench/proc"
 )
 
 // patience is how long a collector may take to be ready.

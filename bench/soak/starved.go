@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weft-otel/weft/e2e/load"
+	"github.com/weft-otel/weft/bench/load"
 )
 
 // starvedMiB is WEFT_MEMORY_MIB of a collector that gets far too little memory and CPU time.

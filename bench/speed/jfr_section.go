@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/weft-otel/weft/e2e/proc"
+	"github.com/weft-otel/weft/bench/proc"
 )
 
 const (
@@ -44,7 +44,7 @@ func (r *recordings) begin(ctx context.Context, o *options) error {
 		return err
 	}
 	r.jdk = jdks[len(jdks)-1]
-	r.classes, err = r.jdk.compile(ctx, o, peers+"/*", "e2e/speed/peers/Load.java", "internal/recording/jfr/testdata/Recorded.java")
+	r.classes, err = r.jdk.compile(ctx, o, peers+"/*", "bench/speed/peers/Load.java", "internal/recording/jfr/testdata/Recorded.java")
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/weft-otel/weft/e2e/load"
+	"github.com/weft-otel/weft/bench/load"
 )
 
 // pageInUse is one busy JVM on the page of a developer's machine.

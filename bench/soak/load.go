@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/weft-otel/weft/e2e/load"
+	"github.com/weft-otel/weft/bench/load"
 )
 
 // agents runs simulated JVMs for a time and returns when their sessions have ended.

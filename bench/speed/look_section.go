@@ -56,7 +56,7 @@ func (l *looks) begin(ctx context.Context, o *options) (err error) {
 	if _, err = newSink(l.socket); err != nil {
 		return err
 	}
-	l.classes, err = l.jdks[0].compile(ctx, o, ".", "e2e/speed/look/Handover.java")
+	l.classes, err = l.jdks[0].compile(ctx, o, ".", "bench/speed/look/Handover.java")
 	return err
 }
 

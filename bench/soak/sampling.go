@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/weft-otel/weft/e2e/proc"
+	"github.com/weft-otel/weft/bench/proc"
 )
 
 // sampling follows the memory of a process.

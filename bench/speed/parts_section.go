@@ -17,7 +17,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/weft-otel/weft/e2e/proc"
+	"github.com/weft-otel/weft/bench/proc"
 )
 
 // benchmark is a benchmark of a package and one of the values that it reports.
@@ -154,7 +154,7 @@ func (b benchmark) run(ctx context.Context, program string) (float64, error) {
 }
 
 func (b benchmark) runCRISP(ctx context.Context) (float64, error) {
-	out, err := exec.CommandContext(ctx, "python3", "e2e/speed/peers/crisp.py", crispFolder(), "100000").Output()
+	out, err := exec.CommandContext(ctx, "python3", "bench/speed/peers/crisp.py", crispFolder(), "100000").Output()
 	if err != nil {
 		return 0, err
 	}

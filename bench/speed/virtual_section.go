@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-otel/weft/bench/proc"
 	"github.com/weft-otel/weft/e2e/crowd"
-	"github.com/weft-otel/weft/e2e/proc"
 )
 
 const tomcatJars = "build/tomcat"
@@ -52,7 +52,7 @@ func (s *virtuals) begin(ctx context.Context, o *options) (err error) {
 		return err
 	}
 	s.jdk = all[len(all)-1]
-	if s.classes, err = s.jdk.compile(ctx, o, ".", "e2e/speed/virtual/Parked.java"); err != nil {
+	if s.classes, err = s.jdk.compile(ctx, o, ".", "bench/speed/virtual/Parked.java"); err != nil {
 		return err
 	}
 	sources, err := filepath.Glob("e2e/tomcat/*.java")
