@@ -72,24 +72,27 @@ cast: build/standalone/weft ## record weft top at the sample program into docs/i
 	$(GO) run ./e2e/cast -java $(JAVA_HOME)/bin/java
 
 # The tiers of tests; CONTRIBUTING.md says when each one runs and what it contains. No test of the gate has a tolerance, sleeps or is random.
-# Two parts run at once. Each needs what is named for it, so that nothing is compiled twice at the same time.
+# A tier runs two parts at once; scripts/parts.sh keeps their output and prints what each one took.
 GATE := build agenttest lint-go lint-rules lint-prose lint-c lint-page unittest fuzz-briefly counttest smoketest
-PARTS := scripts/parts.sh build/gate
 
 .PHONY: test
 test: ## the gate, at most ten minutes: everything that a change must pass before it lands
-	@$(PARTS) begin
-	@$(PARTS) run downloads $(MAKE) --no-print-directory downloads || $(PARTS) report downloads
-	@$(PARTS) run generated scripts/generated.sh $(MAKE) --no-print-directory generate || true
-	@$(MAKE) --no-print-directory -k -j2 $(GATE:%=build/gate/%) || true
-	@$(PARTS) report downloads generated $(GATE)
+	@scripts/parts.sh build/gate begin
+	@scripts/parts.sh build/gate run downloads $(MAKE) --no-print-directory downloads || scripts/parts.sh build/gate report downloads
+	@scripts/parts.sh build/gate run generated scripts/generated.sh $(MAKE) --no-print-directory generate || true
+	@$(MAKE) --no-print-directory -j2 $(GATE:%=build/gate/%)
+	@scripts/parts.sh build/gate report downloads generated $(GATE)
 
-build/gate/%: always
-	@$(PARTS) run $* $(MAKE) --no-print-directory $*
-
+# A part runs after others so that nothing is compiled twice at the same time, even if those failed.
 build/gate/unittest build/gate/smoketest build/gate/lint-go: build/gate/build
 build/gate/fuzz-briefly: build/gate/unittest
 build/gate/counttest: build/gate/build build/gate/agenttest
+
+define TIER
+build/$1/%: always
+	@scripts/parts.sh build/$1 run $$* $$(MAKE) --no-print-directory $$* || true
+endef
+$(foreach tier,gate all weekly,$(eval $(call TIER,$(tier))))
 
 # What the gate needs of the network, each thing once.
 .PHONY: downloads
@@ -106,14 +109,11 @@ test-all: ## every night and before a release: the gate, -race, all JDKs, end to
 	scripts/retry.sh $(GO) list -C tools/release -deps -test ./... >/dev/null
 	scripts/retry.sh $(GO) list -C tools/k8s -deps -test ./... >/dev/null
 	@scripts/parts.sh build/all begin
-	@$(MAKE) --no-print-directory -k -j2 $(ALL:%=build/all/%) || true
+	@$(MAKE) --no-print-directory -j2 $(ALL:%=build/all/%)
 	@scripts/parts.sh build/all report $(ALL)
 
 # Real JVMs wait a lot, so their tests run next to each other, after what needs the CPU.
 ALL := e2e-needs build-full lint-tools vulnerabilities racetest fuzz releasetest k8stest e2etest jvmtest
-
-build/all/%: always
-	@scripts/parts.sh build/all run $* $(MAKE) --no-print-directory $*
 
 build/all/racetest build/all/releasetest build/all/k8stest: build/all/build-full build/all/e2e-needs
 build/all/lint-tools: build/all/releasetest build/all/k8stest
@@ -125,13 +125,11 @@ e2e-needs: $(E2E_NEEDS)
 .PHONY: test-weekly
 test-weekly: ## every week: hours of stress, load and kills, and the benchmarks
 	@scripts/parts.sh build/weekly begin
-	@$(MAKE) --no-print-directory -k $(WEEKLY:%=build/weekly/%) || true # one after the other: they measure
+	@$(MAKE) --no-print-directory $(WEEKLY:%=build/weekly/%)
 	@scripts/parts.sh build/weekly report $(WEEKLY)
 
+# One after the other: they measure.
 WEEKLY := stress kills soak bench bench-parts
-
-build/weekly/%: always
-	@scripts/parts.sh build/weekly run $* $(MAKE) --no-print-directory $*
 
 .PHONY: unittest
 unittest:
@@ -145,7 +143,7 @@ racetest: e2e/accessibility/node_modules/.installed
 .PHONY: fuzz-briefly
 fuzz-briefly:
 	rm -rf build/fuzz/corpus
-	scripts/fuzz.sh 1000x build/fuzz/corpus
+	scripts/fuzz.sh 2000x build/fuzz/corpus
 
 .PHONY: agenttest
 agenttest:

@@ -29,6 +29,7 @@ run() {
     name=$1
     shift
     began=$(date +%s)
+    mkdir -p "$folder"
     "$@" >"$folder/$name.log" 2>&1
     code=$?
     elapsed=$(($(date +%s) - began))
