@@ -24,6 +24,7 @@ type chunk struct {
 	held     int64 // bytes of its metadata and constants, and least memory of a chunk: see maxOpen
 	until    int64 // end of the readable events
 	stable   int64 // end of the last checkpoint: the constants of all events before it are known
+	damaged  bool  // openChunk returned a problem
 }
 
 // smallTypes limits the length of chunk.plans. Type ids of the JDK's events are below 1 000.
@@ -46,6 +47,7 @@ func openChunk(src io.ReaderAt, p part, buf []byte) (c *chunk, problem *recordin
 		return nil, problem, nil
 	}
 	problem, err = c.index(buf)
+	c.damaged = problem != nil
 	return c, problem, err
 }
 
@@ -167,13 +169,14 @@ func (c *chunk) salvage(buf []byte) error {
 }
 
 // read passes each event of a thread to take, and the offset after it, except those whose start is not wanted. It returns the number of
-// malformed ones.
+// those that are malformed, or of a thread that is not defined.
 func (c *chunk) read(
 	n *names, clk *clock, from, to int64, buf []byte, wanted func(begin jvmthread.Time) bool, take func(r *record, after int64),
 ) (bad uint64, err error) {
 	var v values
 	var r record
 	var cur cursor
+	n.strays = 0
 	s := c.scan(from, to, buf)
 	for s.next() {
 		p := c.plan(s.kind)
@@ -194,5 +197,5 @@ func (c *chunk) read(
 			take(&r, s.pos)
 		}
 	}
-	return bad, s.err
+	return bad + n.strays, s.err
 }

@@ -53,12 +53,17 @@ func (d *Decoder) report(at int64, what, remedy string) { d.ReportAt(d.source+at
 
 func (d *Decoder) broken(p *recording.Problem) { d.report(p.Byte, p.What, p.Remedy) }
 
-// count reports the events of a chunk that could not be read, and those that its JVM lost.
-func (d *Decoder) count(c *chunk, bad uint64) {
+// count reports the events of a chunk that could not be read, the classes and stacks that they lack, and the events that its JVM lost.
+func (d *Decoder) count(c *chunk, bad uint64, undefined int) {
 	if bad += d.slice.lost; bad > 0 {
 		d.slice.lost = 0
 		d.lost += bad
-		d.Problem(recording.Problem{Byte: d.source + c.at, What: fmt.Sprintf("%d events of the chunk do not match its metadata", bad), Lost: bad})
+		d.Problem(recording.Problem{
+			Byte: d.source + c.at, What: fmt.Sprintf("%d events of the chunk do not match its metadata, or have an undefined thread", bad), Lost: bad,
+		})
+	}
+	if truncated := c.complete() && c.end-c.at < c.size; undefined > 0 && !truncated && !c.damaged { // else it is the consequence of a reported problem
+		d.report(c.at, fmt.Sprintf("events refer to %d classes and stacks that the chunk does not define", undefined), "their names are missing")
 	}
 	if lost := c.about.lost; lost > 0 {
 		d.report(c.at, fmt.Sprintf("the JVM dropped %d bytes of events because its buffers were full", lost),

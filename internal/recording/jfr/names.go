@@ -22,12 +22,16 @@ type names struct {
 	define    func(jvmthread.Thread) // called once per chunk for each thread
 	stackText symbols.StackBuilder
 	brief     bool // only threads and times
+
+	undefined int    // classes and stacks to which events refer, and which the chunk does not define completely
+	strays    uint64 // events of threads that it does not define
 }
 
 // threadID is a thread, NoThread if it is not one of Java.
 type threadID struct {
-	id      jvmthread.ThreadID
-	virtual bool
+	id        jvmthread.ThreadID
+	virtual   bool
+	undefined bool
 }
 
 // stackID is a stack and the call of its innermost frames.
@@ -62,7 +66,11 @@ func (n *names) class(key int64) jvmthread.ClassID {
 	if id, ok := n.classIDs.get(key); ok {
 		return id
 	}
-	id := n.symbols.InternClass(n.className(key))
+	name := n.className(key)
+	if name == "" {
+		n.undefined++
+	}
+	id := n.symbols.InternClass(name)
 	n.classIDs.set(key, id)
 	return id
 }
@@ -77,9 +85,9 @@ func (n *names) thread(key int64) threadID {
 	}
 	th, ok := n.threads[key]
 	if !ok && n.keysAreIDs && len(n.threads) > 0 {
-		th.id = key
+		th.id, ok = key, true
 	}
-	found := threadID{virtual: th.virtual}
+	found := threadID{virtual: th.virtual, undefined: !ok}
 	if th.id > 0 {
 		found.id = jvmthread.ThreadID(th.id)
 		name := n.text(th.name)
@@ -101,25 +109,31 @@ func (n *names) stack(key int64) stackID {
 		return s
 	}
 	var s stackID
+	complete := false
 	if body, ok := n.stacks[key]; ok && n.trace != nil {
-		s = n.format(body)
+		s, complete = n.format(body)
+	}
+	if !complete {
+		n.undefined++
 	}
 	n.stackIDs.set(key, s)
 	return s
 }
 
-// format formats a stack.
-func (n *names) format(body []byte) (s stackID) {
+// format formats a stack, and reports whether all its methods are defined.
+func (n *names) format(body []byte) (s stackID, complete bool) {
 	var v values
 	cur := &cursor{b: body, raw: n.raw}
 	n.trace.readAll(cur, &v)
 	cut, count := v.n[slotCut] != 0, int(v.n[slotFrames])
 	elements, frame := v.array, v.of
 	n.stackText.Begin()
+	complete = true
 	var top [3]string
 	for i := range count {
 		frame.readAll(&elements, &v)
-		m := n.methods[v.n[slotMethod]]
+		m, ok := n.methods[v.n[slotMethod]]
+		complete = complete && ok
 		class, method := n.className(m.class), n.text(m.name)
 		if !n.addFrame(class, method, n.text(m.descriptor), &v) {
 			cut = true
@@ -131,7 +145,7 @@ func (n *names) format(body []byte) (s stackID) {
 	}
 	s.id = n.symbols.InternStack(n.stackText.End(cut))
 	s.call = callOf(top[:])
-	return s
+	return s, complete
 }
 
 // addFrame adds a frame. Recordings have line numbers, but no source file names.

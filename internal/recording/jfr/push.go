@@ -20,6 +20,8 @@ type pushed struct {
 	began bool   // some session has begun
 	last  bool   // no further bytes will follow
 	ended bool   // further bytes are ignored
+
+	undefined int // classes and stacks to which events of the current chunk refer, and which it does not define
 }
 
 // stateGuard marks a header that is being changed.
@@ -151,7 +153,8 @@ func (d *Decoder) splitPushed(c *chunk, from int64, complete bool) {
 	var late, lost uint64
 	until := d.watermark
 	all := func(jvmthread.Time) bool { return true }
-	bad, _ := c.read(d.names(c), &d.session.clock, from, c.until, d.buf, all, func(r *record, _ int64) { // memory does not fail
+	names := d.names(c)
+	bad, _ := c.read(names, &d.session.clock, from, c.until, d.buf, all, func(r *record, _ int64) { // memory does not fail
 		if len(records) >= 2*sliceRecords {
 			lost++
 			return
@@ -163,8 +166,10 @@ func (d *Decoder) splitPushed(c *chunk, from int64, complete bool) {
 		until = max(until, r.end)
 		records = append(records, *r)
 	})
+	d.pushed.undefined += names.undefined
 	if complete {
-		d.count(c, bad+lost)
+		d.count(c, bad+lost, d.pushed.undefined)
+		d.pushed.undefined = 0
 	}
 	if late > 0 && d.late == 0 {
 		d.report(from, "some events start late, as they began before those read earlier", "read the file when it is complete")

@@ -51,6 +51,9 @@ func (n *names) read(p *eventPlan, c *clock, cur *cursor, v *values, r *record) 
 	}
 	thread := n.thread(key)
 	if ev.Thread = thread.id; ev.Thread == jvmthread.NoThread {
+		if thread.undefined && p.kind != kindStart && p.kind != kindEnd { // JVMs do not always define their own threads
+			n.strays++
+		}
 		return false
 	}
 	if !n.brief {

@@ -225,7 +225,7 @@ func (d *Decoder) passChunk(c *chunk, p *part, until jvmthread.Time, early []rec
 			}
 		}
 		if !s.more() {
-			d.count(c, p.bad)
+			d.count(c, p.bad, names.undefined)
 			d.pass(d.splitter.split(s.records, until), until)
 			return d.Err()
 		}
