@@ -113,7 +113,8 @@ func TestDefinitionsCoverTheLoad(t *testing.T) {
 		for _, ev := range s.round(nil, n%s.Threads, n) {
 			if ev.Stack != jvmthread.NoStack && !used[ev.Stack] {
 				used[ev.Stack] = true
-				assert.Equal(t, stackDepth-1, strings.Count(sym.Stack(known.Stack(ev.Stack)), "\n"))
+				assert.True(t, known.Resolve(&ev.Lock.Class, &ev.Stack))
+				assert.Equal(t, stackDepth-1, strings.Count(sym.Stack(ev.Stack), "\n"))
 			}
 		}
 	}

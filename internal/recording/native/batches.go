@@ -69,11 +69,8 @@ func (d *Decoder) translate(events []jvmthread.Event) (n uint64) {
 	for i := range events {
 		ev := &events[i]
 		ev.Time += d.offset
-		if ev.Lock.Class != jvmthread.NoClass {
-			ev.Lock.Class = d.definitions.Class(ev.Lock.Class)
-		}
-		if ev.Stack != jvmthread.NoStack {
-			ev.Stack = d.definitions.Stack(ev.Stack)
+		if !d.definitions.Resolve(&ev.Lock.Class, &ev.Stack) {
+			d.undefined++
 		}
 		if ev.Kind != jvmthread.KindGap {
 			n++
@@ -95,7 +92,9 @@ func (d *Decoder) aggregate(f wire.Frame) {
 	a.To += d.offset
 	for i := range a.Series {
 		s := &a.Series[i]
-		s.Class, s.Stack = d.definitions.Class(s.Class), d.definitions.Stack(s.Stack)
+		if !d.definitions.Resolve(&s.Class, &s.Stack) {
+			d.undefined++
+		}
 	}
 	missed := d.count(f, a.BatchHeader, 0)
 	until := max(d.watermark, a.Watermark+d.offset)

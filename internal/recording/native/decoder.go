@@ -28,6 +28,7 @@ type Decoder struct {
 	foreign   bool // the last preamble has another version: skip everything up to the next one
 	ended     bool
 	id        jvmthread.SessionID
+	start     int64          // offset of its hello
 	offset    jvmthread.Time // to the wall clock
 	last      uint64         // sequence number of the last batch
 	before    uint64         // number of events in all batches so far
@@ -35,6 +36,7 @@ type Decoder struct {
 	merger    merger
 	threads   []jvmthread.Thread
 	sums      wire.Aggregate
+	undefined uint64 // events and series of the session that refer to a class or stack without a definition
 }
 
 var _ recording.Decoder = (*Decoder)(nil)
@@ -137,7 +139,7 @@ func (d *Decoder) hello(f wire.Frame) {
 	}
 	d.finish()
 	d.id, d.offset, d.began, d.ended = h.Session, jvmthread.Time(h.Wall-h.Monotonic), true, false
-	d.last, d.before, d.watermark = 0, 0, math.MinInt64
+	d.start, d.last, d.before, d.watermark = f.Byte, 0, 0, math.MinInt64
 	d.Session(&recording.Session{ID: h.Session, PID: h.PID, Attributes: h.Attributes})
 }
 
@@ -158,6 +160,10 @@ func (d *Decoder) define(f wire.Frame) {
 func (d *Decoder) finish() {
 	if !d.began || d.ended {
 		return
+	}
+	if d.undefined > 0 {
+		d.ReportAt(d.start, fmt.Sprintf("%d events of the session refer to a class or stack without a definition", d.undefined), "their names are missing")
+		d.undefined = 0
 	}
 	sorted, _ := d.merger.merge(d.merger.begin(), d.watermark, math.MaxInt64)
 	if len(sorted) > 0 || len(d.threads) > 0 {

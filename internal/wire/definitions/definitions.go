@@ -32,8 +32,8 @@ type Table struct {
 	turns     uint64 // turns of Symbols when described was last valid
 
 	// Valid for one connection: the agent sends them again on the next one.
-	classes    []jvmthread.ClassID // by the agent's ID
-	stacks     []jvmthread.StackID // by the agent's ID
+	classes    []jvmthread.ClassID // by the agent's ID: that of Symbols plus one; 0: not defined
+	stacks     []jvmthread.StackID // the same
 	methods    map[wire.MethodID]method
 	methodText int
 
@@ -147,7 +147,7 @@ func (d *Table) defineClass(class wire.Class) bool {
 		return false
 	}
 	id := d.Symbols.InternClass(class.Name)
-	d.classes = put(d.classes, int(class.ID), id)
+	d.classes = put(d.classes, int(class.ID), id+1)
 	return id != jvmthread.NoClass || class.Name == ""
 }
 
@@ -157,8 +157,8 @@ func (d *Table) defineMethod(m *wire.Method) bool {
 		return false
 	}
 	name := m.Name
-	if class := d.Symbols.Class(d.Class(m.Class)); class != "" {
-		name = class + "." + name
+	if id, _ := resolve(d.classes, m.Class); id != jvmthread.NoClass {
+		name = d.Symbols.Class(id) + "." + name
 	}
 	fresh := method{name: name, descriptor: m.Signature, file: m.File}
 	more := fresh.size() + lineSize*len(m.Lines) - old.size()
@@ -184,24 +184,27 @@ func (d *Table) defineStack(s *wire.Stack) bool {
 		return false
 	}
 	id := d.Symbols.InternStack(text)
-	d.stacks = put(d.stacks, int(s.ID), id)
+	d.stacks = put(d.stacks, int(s.ID), id+1)
 	return id != jvmthread.NoStack || text == ""
 }
 
-// Class resolves an agent's class ID.
-func (d *Table) Class(id jvmthread.ClassID) jvmthread.ClassID {
-	if int(id) < len(d.classes) {
-		return d.classes[id]
-	}
-	return jvmthread.NoClass
+// Resolve replaces an agent's IDs of a class and a stack by those of Symbols, and reports whether both are defined; an ID of 0 is. What is not
+// defined becomes NoClass or NoStack.
+func (d *Table) Resolve(class *jvmthread.ClassID, stack *jvmthread.StackID) (defined bool) {
+	var hasClass, hasStack bool
+	*class, hasClass = resolve(d.classes, *class)
+	*stack, hasStack = resolve(d.stacks, *stack)
+	return hasClass && hasStack
 }
 
-// Stack resolves an agent's stack ID.
-func (d *Table) Stack(id jvmthread.StackID) jvmthread.StackID {
-	if int(id) < len(d.stacks) {
-		return d.stacks[id]
+func resolve[ID ~uint32](list []ID, id ID) (_ ID, defined bool) {
+	switch {
+	case id == 0:
+		return 0, true
+	case int(id) < len(list) && list[id] != 0:
+		return list[id] - 1, true
 	}
-	return jvmthread.NoStack
+	return 0, false
 }
 
 // format formats a stack like the JVM.

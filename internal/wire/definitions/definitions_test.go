@@ -40,6 +40,32 @@ func define(tb testing.TB, d *Table, text string) (refused int) {
 	}
 }
 
+func classOf(d *Table, id jvmthread.ClassID) jvmthread.ClassID {
+	var none jvmthread.StackID
+	d.Resolve(&id, &none)
+	return id
+}
+
+func stackOf(d *Table, id jvmthread.StackID) jvmthread.StackID {
+	var none jvmthread.ClassID
+	d.Resolve(&none, &id)
+	return id
+}
+
+// What is defined without a name is defined.
+func TestUndefinedIDsAreReported(t *testing.T) {
+	d := New(symbols.New(symbols.DefaultLimits()))
+	assert.Zero(t, define(t, d, "class id=2 name=\"A\"\nclass id=3\nstack id=2"))
+	for class, classDefined := range []bool{true, false, true, true, false} {
+		for stack, stackDefined := range []bool{true, false, true, false} {
+			c, s := jvmthread.ClassID(class), jvmthread.StackID(stack)
+			assert.Equal(t, classDefined && stackDefined, d.Resolve(&c, &s), "class %d, stack %d", class, stack)
+			assert.Equal(t, class == 2, c != jvmthread.NoClass, "class %d", class)
+			assert.Equal(t, jvmthread.NoStack, s, "stack %d", stack)
+		}
+	}
+}
+
 func TestStacksUseTheJVMFormat(t *testing.T) {
 	d := New(symbols.New(symbols.DefaultLimits()))
 	assert.Zero(t, define(t, d, `
@@ -53,7 +79,7 @@ stack id=3 flags=1 frames=3:0
 stack id=4 flags=1
 stack id=5
 `))
-	text := func(id jvmthread.StackID) string { return d.Symbols.Stack(d.Stack(id)) }
+	text := func(id jvmthread.StackID) string { return d.Symbols.Stack(stackOf(d, id)) }
 	assert.Equal(t, `at com.acme.OrderBook.add(OrderBook.java:41)
 at com.acme.OrderBook.add(OrderBook.java:41)
 at com.acme.OrderBook.add(OrderBook.java:42)
@@ -67,9 +93,9 @@ at com.acme.OrderBook.peek(OrderBook.java)
 at unknown(Unknown Source)`, text(2))
 	assert.Equal(t, "at com.acme.OrderBook.peek(OrderBook.java)\n...", text(3))
 	assert.Equal(t, "...", text(4))
-	assert.Equal(t, jvmthread.NoStack, d.Stack(5))
-	assert.Equal(t, jvmthread.NoStack, d.Stack(1000), "never defined")
-	assert.Equal(t, jvmthread.NoClass, d.Class(1000), "never defined")
+	assert.Equal(t, jvmthread.NoStack, stackOf(d, 5))
+	assert.Equal(t, jvmthread.NoStack, stackOf(d, 1000), "never defined")
+	assert.Equal(t, jvmthread.NoClass, classOf(d, 1000), "never defined")
 }
 
 func TestCodeOfStacks(t *testing.T) {
@@ -89,7 +115,7 @@ at com.acme.OrderBook.add(OrderBook.java:42)
 -1 ()V
 5 (JI)V
 
-10 (JI)V`, d.Symbols.Whole(d.Stack(1)))
+10 (JI)V`, d.Symbols.Whole(stackOf(d, 1)))
 }
 
 func TestLockFollowsItsFrame(t *testing.T) {
@@ -102,7 +128,7 @@ stack id=1 frames=1:0,2:0 lockFrame=0 lock="Inventory.lock"
 stack id=2 flags=1 frames=2:-1,1:0 lockFrame=1 lock="Inventory.rw.readLock()"
 stack id=3 frames=1:0 lockFrame=1 lock="of no frame"
 `))
-	text := func(id jvmthread.StackID) string { return d.Symbols.Stack(d.Stack(id)) }
+	text := func(id jvmthread.StackID) string { return d.Symbols.Stack(stackOf(d, id)) }
 	assert.Equal(t, "at com.acme.Inventory.take(Inventory.java:41)\n- lock Inventory.lock\nat com.acme.Inventory.run(Unknown Source)", text(1))
 	assert.Equal(t, "at com.acme.Inventory.run(Native Method)\nat com.acme.Inventory.take(Inventory.java:41)\n- lock Inventory.rw.readLock()\n...", text(2))
 	assert.Equal(t, "at com.acme.Inventory.take(Inventory.java:41)", text(3))
@@ -111,14 +137,14 @@ stack id=3 frames=1:0 lockFrame=1 lock="of no frame"
 func TestDefinitionLimits(t *testing.T) {
 	d := New(symbols.New(symbols.DefaultLimits()))
 	assert.Equal(t, 2, define(t, d, "class id=1048577 name=\"x\"\nstack id=1048577\nclass id=1048576 name=\"y\""))
-	assert.Equal(t, "y", d.Symbols.Class(d.Class(maxID)))
+	assert.Equal(t, "y", d.Symbols.Class(classOf(d, maxID)))
 
 	define(t, d, `method id=1 class=1048576 name="`+strings.Repeat("m", 50_000)+`"`)
 	define(t, d, "stack id=1 frames="+strings.Repeat("1:0,", 9_999)+"1:0")
-	assert.Less(t, len(d.Symbols.Stack(d.Stack(1))), 3*64<<10)
+	assert.Less(t, len(d.Symbols.Stack(stackOf(d, 1))), 3*64<<10)
 	define(t, d, "stack id=2 frames="+strings.Repeat("9:0,", 9_999)+"9:0")
-	assert.Equal(t, 1024, strings.Count(d.Symbols.Stack(d.Stack(2)), "\n"))
-	assert.True(t, strings.HasSuffix(d.Symbols.Stack(d.Stack(2)), "\n..."))
+	assert.Equal(t, 1024, strings.Count(d.Symbols.Stack(stackOf(d, 2)), "\n"))
+	assert.True(t, strings.HasSuffix(d.Symbols.Stack(stackOf(d, 2)), "\n..."))
 
 	limits := symbols.DefaultLimits()
 	limits.Bytes = 10
@@ -177,7 +203,7 @@ stack id=1 frames=1:0
 	assert.Zero(t, define(t, d, text))
 	once := d.Held()
 	d.Reset()
-	assert.Equal(t, jvmthread.NoClass, d.Class(1))
+	assert.Equal(t, jvmthread.NoClass, classOf(d, 1))
 	assert.Zero(t, define(t, d, text))
 	assert.Equal(t, once, d.Held())
 }

@@ -37,6 +37,7 @@ type TelemetryBuilder struct {
 	ReceiverJvmThreadEvents             metric.Int64Counter
 	ReceiverJvmThreadEventsLost         metric.Int64Counter
 	ReceiverJvmThreadEventsRefused      metric.Int64Counter
+	ReceiverJvmThreadEventsUndefined    metric.Int64Counter
 	ReceiverJvmThreadEventsUnknown      metric.Int64Counter
 	ReceiverJvmThreadFileProblems       metric.Int64Counter
 	ReceiverJvmThreadFiles              metric.Int64Counter
@@ -153,6 +154,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	builder.ReceiverJvmThreadEventsRefused, err = builder.meter.Int64Counter(
 		"otelcol_receiver_jvm_thread_events_refused",
 		metric.WithDescription("Thread events that the next consumer rejected permanently. [Alpha]"),
+		metric.WithUnit("{event}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ReceiverJvmThreadEventsUndefined, err = builder.meter.Int64Counter(
+		"otelcol_receiver_jvm_thread_events_undefined",
+		metric.WithDescription("Thread events and series that refer to a class or stack without a definition. Downstream data lacks its name. [Alpha]"),
 		metric.WithUnit("{event}"),
 	)
 	errs = errors.Join(errs, err)

@@ -33,6 +33,7 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ReceiverJvmThreadEvents.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadEventsLost.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadEventsRefused.Add(context.Background(), 1)
+	tb.ReceiverJvmThreadEventsUndefined.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadEventsUnknown.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadFileProblems.Add(context.Background(), 1)
 	tb.ReceiverJvmThreadFiles.Add(context.Background(), 1)
@@ -66,6 +67,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualReceiverJvmThreadEventsRefused(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualReceiverJvmThreadEventsUndefined(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualReceiverJvmThreadEventsUnknown(t, testTel,

@@ -125,6 +125,9 @@ func (o *Outlet) record(s *Session, events int64, rejected error) {
 	if b.Unknown > 0 {
 		Count(o.Telemetry.ReceiverJvmThreadEventsUnknown, int64(b.Unknown))
 	}
+	if b.Undefined > 0 {
+		Count(o.Telemetry.ReceiverJvmThreadEventsUndefined, int64(b.Undefined))
+	}
 }
 
 // Count adds to a metric. It works during shutdown too, when the caller's context has ended.

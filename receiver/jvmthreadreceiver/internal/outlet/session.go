@@ -43,6 +43,7 @@ type Batch struct {
 	Parts     []Part
 	Aggregate *jvmthread.Aggregate
 	Unknown   uint64 // events of unknown kinds, which were skipped
+	Undefined uint64 // events and series that refer to a class or stack without a definition
 
 	// Seal fills the following.
 	Peers   []jvmthread.ThreadID            // threads to describe that have no part
@@ -89,7 +90,7 @@ func (s *Session) Begin() *Batch {
 	}
 	clear(b.news)
 	b.Events, b.Parts, b.Peers, b.Aggregate = b.Events[:0], b.Parts[:0], b.Peers[:0], nil
-	b.Unknown, b.lost, b.unowned = 0, 0, 0
+	b.Unknown, b.Undefined, b.lost, b.unowned = 0, 0, 0, 0
 	return b
 }
 

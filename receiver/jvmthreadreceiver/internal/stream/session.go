@@ -85,8 +85,9 @@ func (s *session) take(frame wire.Frame, batch *wire.Batch) error {
 		if ev.Time = s.wallTime(ev.Time); ev.Time < 0 { // differences between non-negative times cannot overflow
 			return invalid(frame, fmt.Sprintf("event %d is %d ns before 1970", i+1, -uint64(ev.Time)))
 		}
-		ev.Lock.Class = s.Definitions.Class(ev.Lock.Class)
-		ev.Stack = s.Definitions.Stack(ev.Stack)
+		if !s.Definitions.Resolve(&ev.Lock.Class, &ev.Stack) {
+			b.Undefined++
+		}
 		if ev.Kind == jvmthread.KindGap && (ev.Arg < 0 || ev.Arg > jvmthread.MaxLost) {
 			return invalid(frame, fmt.Sprintf("a gap of %d events, want 0 to %d", ev.Arg, jvmthread.MaxLost))
 		}
@@ -99,11 +100,13 @@ func (s *session) take(frame wire.Frame, batch *wire.Batch) error {
 // takeAggregate makes the sums of an aggregate the batch to deliver.
 func (s *session) takeAggregate(a *wire.Aggregate) {
 	a.From, a.To = s.wallTime(a.From), s.wallTime(a.To)
+	b := s.Begin()
 	for i := range a.Series {
-		a.Series[i].Class = s.Definitions.Class(a.Series[i].Class)
-		a.Series[i].Stack = s.Definitions.Stack(a.Series[i].Stack)
+		if !s.Definitions.Resolve(&a.Series[i].Class, &a.Series[i].Stack) {
+			b.Undefined++
+		}
 	}
-	s.Begin().Aggregate = &a.Aggregate
+	b.Aggregate = &a.Aggregate
 	s.seal(a.BatchHeader)
 }
 

@@ -91,6 +91,30 @@ func TestUnknownOwnersAreCounted(t *testing.T) {
 	metadatatest.AssertEqualReceiverJvmThreadOwnersUnknown(t, tel, unknown, metricdatatest.IgnoreTimestamp())
 }
 
+// An event and a series refer to definitions that the agent has not sent, or has sent with a larger ID than allowed.
+func TestUndefinedIDsAreCounted(t *testing.T) {
+	tel := componenttest.NewTelemetry()
+	next := outlettest.NewSink()
+	r := start(t, outlettest.New(t, tel, next), nil)
+	a := dial(t, r)
+	a.greet(hello)
+	a.send(`class id=7 name="com.acme.OrderBook"
+class id=1048577 name="com.acme.Far"
+batch sequence=1 watermark=20
+ section thread=1
+  event contendedEnter time=11 lock=7/a
+  event contendedEntered time=12 lock=1048577/a
+  event park time=13 lock=4294967295/ffffffff stack=4294967295
+aggregate sequence=2 watermark=30 before=3 from=20 to=30
+ series wait class=7 stack=1 sum=5 max=5 zero=1
+`)
+	assert.EqualValues(t, 1, a.acked())
+	assert.EqualValues(t, 2, a.acked())
+	r.stop()
+	undefined := []metricdata.DataPoint[int64]{{Value: 3}}
+	metadatatest.AssertEqualReceiverJvmThreadEventsUndefined(t, tel, undefined, metricdatatest.IgnoreTimestamp())
+}
+
 func TestClockOfTheFirstHelloIsKept(t *testing.T) {
 	next := outlettest.NewSink()
 	r := start(t, outlettest.New(t, nil, next), nil)
