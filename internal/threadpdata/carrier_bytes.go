@@ -213,9 +213,6 @@ func (c *Carrier) parseBatch(frame wire.Frame) error {
 		if ev.Time < 0 { // so that differences of times do not overflow
 			return fmt.Errorf("event %d: time is %d, want 0 or more", i, ev.Time)
 		}
-		if ev.Kind == jvmthread.KindGap && (ev.Arg < 0 || ev.Arg > jvmthread.MaxLost) {
-			return fmt.Errorf("event %d: a gap of %d events, want 0 to %d", i, ev.Arg, uint64(jvmthread.MaxLost))
-		}
 		if !c.ids.classes.resolve(&ev.Lock.Class) || !c.ids.stacks.resolve(&ev.Stack) {
 			return fmt.Errorf("event %d: refers to a class or stack that the carrier does not define", i)
 		}

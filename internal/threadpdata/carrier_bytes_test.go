@@ -112,7 +112,7 @@ func TestParseNamesTheInvalidFrame(t *testing.T) {
 		{batch(wire.BatchHeader{}), "frame 1 at byte 0: batch: sequence is 0"},
 		{batch(wire.BatchHeader{Sequence: 1, Before: 1<<60 + 1}), "1152921504606846977 events before the batch, want at most 1152921504606846976"},
 		{batch(first, jvmthread.Event{Kind: jvmthread.KindYield, Time: -1}), "event 0: time is -1, want 0 or more"},
-		{batch(first, jvmthread.Event{Kind: jvmthread.KindGap, Arg: -1}), "event 0: a gap of -1 events, want 0 to 1099511627776"},
+		{batch(first, jvmthread.Event{Kind: jvmthread.KindGap, Arg: -1}), "frame 1 at byte 0: batch: a gap of -1 events, want 0 to 1099511627776"},
 		{batch(first, jvmthread.Event{Kind: jvmthread.KindYield, Stack: 1}), "event 0: refers to a class or stack that the carrier does not define"},
 	} {
 		var c Carrier

@@ -72,8 +72,12 @@ func (b *Batch) Section(dst []jvmthread.Event) (jvmthread.ThreadID, []jvmthread.
 			continue
 		}
 		dst = append(dst, readRecord(rec, thread, jvmthread.Kind(kind)))
-		if jvmthread.Kind(kind).CarriesSpan() {
-			unpackSpan(&dst[len(dst)-1])
+		ev := &dst[len(dst)-1]
+		if ev.Kind == jvmthread.KindGap && (ev.Arg < 0 || ev.Arg > jvmthread.MaxLost) {
+			return 0, dst, b.frame.errorf("a gap of %d events, want 0 to %d", ev.Arg, uint64(jvmthread.MaxLost))
+		}
+		if ev.Kind.CarriesSpan() {
+			unpackSpan(ev)
 		}
 	}
 	return thread, dst, nil

@@ -88,9 +88,6 @@ func (s *session) take(frame wire.Frame, batch *wire.Batch) error {
 		if !s.Definitions.Resolve(&ev.Lock.Class, &ev.Stack) {
 			b.Undefined++
 		}
-		if ev.Kind == jvmthread.KindGap && (ev.Arg < 0 || ev.Arg > jvmthread.MaxLost) {
-			return invalid(frame, fmt.Sprintf("a gap of %d events, want 0 to %d", ev.Arg, jvmthread.MaxLost))
-		}
 	}
 	b.Unknown = batch.Skipped()
 	s.seal(batch.BatchHeader)

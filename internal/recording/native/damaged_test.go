@@ -25,3 +25,14 @@ func TestUndefinedIDsAreReported(t *testing.T) {
 	assert.Equal(t, before+`"" 0`+after, strings.ReplaceAll(s.text.String(), " Carrier:false Foreign:", ""))
 	assert.Equal(t, []string{"x.weft (byte 8): 3 events of the session refer to a class or stack without a definition; their names are missing"}, s.problems)
 }
+
+// A gap of an impossible size costs its batch, whose position is reported.
+func TestImpossibleGapsAreReported(t *testing.T) {
+	for _, lost := range []string{"-1", "1099511627777"} {
+		data, err := wiretext.AppendStream(nil, strings.Replace(stream, "event notify time=700 lock=7/1a", "event gap time=700 arg="+lost, 1))
+		require.NoError(t, err)
+		s := read(t, bytes.NewReader(data))
+		assert.Equal(t, []string{"x.weft (byte 263): batch: a gap of " + lost + " events, want 0 to 1099511627776; skipping the frame"}, s.problems)
+		assert.Contains(t, s.text.String(), "1000540 2 contendedEntered", "the batch after it")
+	}
+}
