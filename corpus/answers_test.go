@@ -68,6 +68,11 @@ func (p *played) answers(recording string) (string, error) {
 	p.addSpans(out)
 	out.add("metrics", p.metricLines())
 	out.add("log records", p.logLines())
+	counts, err := p.counterLines()
+	if err != nil {
+		return "", err
+	}
+	out.add("counters of components", counts)
 	return golden.Join(out.names, out.bodies), nil
 }
 

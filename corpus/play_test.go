@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/connector/connectortest"
 	"go.opentelemetry.io/collector/consumer"
@@ -37,6 +38,7 @@ type played struct {
 	metrics consumertest.MetricsSink // of contention
 	logs    consumertest.LogsSink    // of contention
 	page    http.Handler             // of thread_view
+	counts  *componenttest.Telemetry // what the components count
 }
 
 // output returns the spans for the rules.
@@ -65,7 +67,7 @@ type pipelines struct {
 // play passes a recording through the components, with options of the engine. The caller calls done after the last request to the page.
 func play(file string, options map[string]any) (out *played, done func(), err error) {
 	ctx := context.Background()
-	p := &pipelines{host: host{}, engine: component.MustNewID("thread_engine"), out: new(played)}
+	p := &pipelines{host: host{}, engine: component.MustNewID("thread_engine"), out: &played{counts: componenttest.NewTelemetry()}}
 	var view *threadview.View
 	for _, start := range []func() error{
 		func() error { return p.startEngine(ctx, options) },
@@ -87,7 +89,11 @@ func play(file string, options map[string]any) (out *played, done func(), err er
 	if err := p.host[p.engine].Shutdown(ctx); err != nil {
 		return nil, nil, err
 	}
-	return p.out, view.Close, nil
+	done = func() {
+		view.Close()
+		_ = p.out.counts.Shutdown(ctx) // nothing is exported
+	}
+	return p.out, done, nil
 }
 
 func (p *pipelines) startEngine(ctx context.Context, options map[string]any) error {
@@ -115,7 +121,9 @@ func (p *pipelines) startProcessor(ctx context.Context) error {
 	f := threadspanprocessor.NewFactory()
 	cfg := f.CreateDefaultConfig().(*threadspanprocessor.Config)
 	cfg.Sessions = p.shared()
-	c, err := f.CreateTraces(ctx, processortest.NewNopSettings(f.Type()), cfg, &p.out.spans)
+	set := processortest.NewNopSettings(f.Type())
+	set.TelemetrySettings = p.out.counts.NewTelemetrySettings()
+	c, err := f.CreateTraces(ctx, set, cfg, &p.out.spans)
 	if err != nil {
 		return err
 	}
@@ -128,6 +136,7 @@ func (p *pipelines) startConnector(ctx context.Context) error {
 	cfg := f.CreateDefaultConfig().(*contentionconnector.Config)
 	cfg.Sessions, cfg.FlushInterval = p.shared(), time.Hour
 	set := connectortest.NewNopSettings(f.Type())
+	set.TelemetrySettings = p.out.counts.NewTelemetrySettings()
 	metrics, err := f.CreateTracesToMetrics(ctx, set, cfg, &p.out.metrics)
 	if err != nil {
 		return err
@@ -187,7 +196,9 @@ func (p *pipelines) read(ctx context.Context, file string) error {
 	if err := confmap.NewFromStringMap(protocols).Unmarshal(cfg); err != nil {
 		return err
 	}
-	r, err := f.CreateTraces(ctx, receivertest.NewNopSettings(f.Type()), cfg, next)
+	set := receivertest.NewNopSettings(f.Type())
+	set.TelemetrySettings = p.out.counts.NewTelemetrySettings()
+	r, err := f.CreateTraces(ctx, set, cfg, next)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ package corpus
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -15,6 +16,8 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/weft-otel/weft/e2e/spantest"
 )
@@ -157,4 +160,29 @@ func (p *played) logLines() string {
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
+}
+
+// counterLines are the counters of the components: of anomalies, of what was lost, dropped or unknown, and of what was done.
+func (p *played) counterLines() (string, error) {
+	var all metricdata.ResourceMetrics
+	if err := p.counts.Reader.Collect(context.Background(), &all); err != nil {
+		return "", err
+	}
+	var lines []string
+	for _, scope := range all.ScopeMetrics {
+		if !strings.HasPrefix(scope.Scope.Name, "github.com/weft-otel/") {
+			continue // of the collector's helpers
+		}
+		for _, m := range scope.Metrics {
+			counter, ok := m.Data.(metricdata.Sum[int64])
+			if !ok || !counter.IsMonotonic {
+				continue
+			}
+			for _, point := range counter.DataPoints {
+				lines = append(lines, fmt.Sprintf("%s{%s} %d", m.Name, point.Attributes.Encoded(attribute.DefaultEncoder()), point.Value))
+			}
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n"), nil
 }
