@@ -54,7 +54,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// recorded lists the JDKs with a recording of the entry: an old one, which has no virtual threads, and a new one, or the latter only.
+// recorded lists the JDKs with a recording of the entry: an old one and a new one, or the latter only.
 func (e *entry) recorded(t *testing.T) (jdks []string) {
 	t.Helper()
 	all, err := filepath.Glob(e.files(runs, "jdk[0-9][0-9]").recording)
@@ -64,7 +64,7 @@ func (e *entry) recorded(t *testing.T) (jdks []string) {
 		jdks = append(jdks, jdk)
 	}
 	want := 2
-	if e.least > 17 {
+	if e.least > virtualThreads {
 		want = 1
 	}
 	require.GreaterOrEqual(t, len(jdks), want, "%v: record with make corpus RUN=%s", jdks, e.name)

@@ -6,6 +6,7 @@ package corpus
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/stretchr/testify/require"
@@ -17,17 +18,20 @@ import (
 // entry is a program, how it is recorded and analyzed, and what must be true of the answer.
 type entry struct {
 	name    string   // of its files
-	program []string // class and arguments, in which HOST and PORT are the address of a server
+	program []string // class and arguments, in which HOST and PORT are the address of a server, and WEFT is the command
 	jars    string   // folder of e2e with the program and the POM of its jars; empty: e2e/jvm
 	java    []string // options of the JVM
 	from    source
 	agent   string         // further options of the agent
-	least   int            // JDK that the program needs; 0: any
+	least   int            // JDK that the program needs; 0: any; virtualThreads
 	engine  map[string]any // options of thread_engine
 	also    []string       // a program that runs without the recorder, for comparison: the truth is then {"truth": its, "also": that of this one}
 	load    *runtimes.Load // of a server, which is then stopped; what Load.Run returns is the truth
 	check   func(t spantest.T, r *run)
 }
+
+// virtualThreads is the first JDK that has them. Its virtual threads keep their carriers more often than later ones: programs run on both.
+const virtualThreads = 21
 
 // source is what records a run.
 type source string
@@ -91,7 +95,7 @@ var seconds = map[string]any{"window": "1s"}
 // noLock is the program without the lock that it waits for.
 var noLock = []string{"Convoy", "none"}
 
-var entries = []entry{
+var entries = slices.Concat([]entry{
 	{name: "waits", program: []string{"Matrix"}, from: agent, engine: wholeRun(pathOfMain), check: checkWaits},
 	{name: "waits-jfr", program: []string{"Matrix"}, from: flight, engine: wholeRun(pathOfMain), check: checkWaits},
 
@@ -120,4 +124,4 @@ var entries = []entry{
 	{name: "startsjoins-jfr", program: []string{"StartsJoins", "20"}, from: flight, engine: seconds, check: checked(spantest.CheckStartsJoins)},
 	{name: "sleeps-jfr", program: []string{"Sleeps", "20"}, from: flight, engine: seconds, check: checked(spantest.CheckSleeps)},
 	{name: "timedwaits-jfr", program: []string{"TimedWaits", "40"}, from: flight, engine: seconds, check: checked(spantest.CheckTimedWaits)},
-}
+}, lockEntries, virtualEntries)

@@ -51,7 +51,13 @@ func TestRecord(t *testing.T) {
 	for i := range entries {
 		e := &entries[i]
 		t.Run(e.name, func(t *testing.T) {
-			for _, j := range jdks {
+			on := jdks
+			if e.least == virtualThreads {
+				var err error
+				on, err = runtimes.Virtual(root, jdks)
+				require.NoError(t, err)
+			}
+			for _, j := range on {
 				if j.Major >= e.least {
 					t.Run(j.String(), func(t *testing.T) { s.run(t, e, j) })
 				}
@@ -124,6 +130,7 @@ func (s *studio) record(t *testing.T, e *entry, j runtimes.JDK, f files) error {
 		return err
 	}
 	args := slices.Concat([]string{recorder}, e.java, []string{"-cp", path}, e.program)
+	replace(args, "WEFT", filepath.Join(home, "build/weft"))
 	var truth string
 	if e.load != nil {
 		truth, err = serve(t, j, args, e.load)
@@ -189,9 +196,7 @@ func serve(t *testing.T, j runtimes.JDK, args []string, load *runtimes.Load) (st
 		return "", err
 	}
 	host, port, _ := strings.Cut(address, ":")
-	for i := range args {
-		args[i] = strings.NewReplacer("HOST", host, "PORT", port).Replace(args[i])
-	}
+	replace(args, "HOST", host, "PORT", port)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := jvm(ctx, j, args)
@@ -213,6 +218,13 @@ func serve(t *testing.T, j runtimes.JDK, args []string, load *runtimes.Load) (st
 		return "", fmt.Errorf("%v: %w\n%s", args, err, said.String())
 	}
 	return truth, nil
+}
+
+// replace replaces words of arguments, each by the next one.
+func replace(args []string, words ...string) {
+	for i := range args {
+		args[i] = strings.NewReplacer(words...).Replace(args[i])
+	}
 }
 
 // jvm is the command line of a JVM, without variables that add options or make JVMs print a line.

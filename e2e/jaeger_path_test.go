@@ -39,10 +39,10 @@ func TestWindowInJaeger(t *testing.T) {
 		case s.Name() == "critical path":
 			lanes[s.Parent()]++
 		case s.Text("weft.critical_path.kind") != "":
-			checkSegment(t, got, s)
+			spantest.CheckSegment(t, got, s)
 		case s.Text("weft.state") == "blocked" && s.Text("weft.wait.cause") == "handoff":
 			blocked++
-			assert.Contains(t, linkKinds(s), "handoff", "%s at %d", s.Name(), s.Begin())
+			assert.Contains(t, s.LinkKinds(), "handoff", "%s at %d", s.Name(), s.Begin())
 		}
 	}
 	assert.Positive(t, blocked)
@@ -83,27 +83,6 @@ func checkSame(t *testing.T, sent, got *output) {
 			}
 		}
 	}
-}
-
-// checkSegment checks that a segment has one link, to the span that contains it. Their order is checked with the structure.
-func checkSegment(t *testing.T, o *output, s *span) {
-	t.Helper()
-	require.Equal(t, []string{"critical_path"}, linkKinds(s), "%s: %v", s.Name(), s.Attributes().AsRaw())
-	l := s.Links().At(0)
-	to := o.ByID[spanID{Trace: l.TraceID(), Span: l.SpanID()}]
-	require.NotNil(t, to, s.Name())
-	assert.Equal(t, s.TraceID(), to.TraceID(), s.Name())
-	if to.IsState() {
-		assert.True(t, to.Begin() <= s.Begin() && s.End() <= to.End(), "%s [%d, %d) is not a piece of %s [%d, %d)",
-			s.Name(), s.Begin(), s.End(), to.Name(), to.Begin(), to.End())
-	}
-}
-
-func linkKinds(s *span) (kinds []string) {
-	for _, l := range s.Links().All() {
-		kinds = append(kinds, link{SpanLink: l}.Kind())
-	}
-	return kinds
 }
 
 // line is a span as the critical path of Jaeger's page sees it: whole microseconds, parents and children only.

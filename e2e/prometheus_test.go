@@ -60,7 +60,7 @@ func TestPrometheusCountsMatchThePrograms(t *testing.T) {
 		w := startWatched(t)
 		var handoffs spantest.PingPong
 		var bells spantest.Notifies
-		var parked parks
+		var parked spantest.Parks
 		runJava(t, j, w.endpoint, "pingpong", &handoffs, "PingPong", "200")
 		runJava(t, j, w.endpoint, "notifies", &bells, "Notifies", "100")
 		runJava(t, j, w.endpoint, "parks", &parked, "Parks", "100")

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Starts more workers than there are processors and joins each, again and again for a number of seconds: windows end within joins of
+ * Starts more workers than there are processors and joins each, again and again for a number of milliseconds: windows end within joins of
  * workers that run, have ended, or have not started.
  */
 public final class Joins {
@@ -14,7 +14,7 @@ public final class Joins {
   private Joins() {}
 
   public static void main(String[] args) throws InterruptedException {
-    long end = System.nanoTime() + Probe.argument(args, 10) * 1_000_000_000L;
+    long end = System.nanoTime() + Probe.argument(args, 10_000) * 1_000_000L;
     int workers = 8 * Runtime.getRuntime().availableProcessors();
     while (System.nanoTime() < end) {
       List<Thread> started = new ArrayList<>();

@@ -5,49 +5,10 @@ package spantest
 
 import (
 	"fmt"
-	"math"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-// clocks compares times of a program with those of its observer. Their wall clocks may differ, by as long as a thread was preempted between
-// two readings, and may drift: the flight recorder counts ticks and relies on the processor's frequency. All comparisons must hold for one
-// common difference.
-type clocks struct {
-	began           int64 // first reading of the program's clock
-	least, most     int64 // bounds of the difference: program's clock minus observer's
-	atLeast, atMost string
-}
-
-func newClocks(began int64) *clocks {
-	return &clocks{began: began, least: math.MinInt64, most: math.MaxInt64}
-}
-
-// tolerance grows with time by the possible drift; some recordings round to microseconds.
-func (c *clocks) tolerance(program int64) int64 { return Microsecond + (program-c.began)/1000 }
-
-// notBefore asserts that an observation happened when the program read its clock, or later.
-func (c *clocks) notBefore(what string, program, watched int64) {
-	if ahead := program - watched - c.tolerance(program); ahead > c.least {
-		c.least, c.atLeast = ahead, what
-	}
-}
-
-// notAfter asserts that an observation had happened when the program read its clock.
-func (c *clocks) notAfter(what string, program, watched int64) {
-	if ahead := program - watched + c.tolerance(program); ahead < c.most {
-		c.most, c.atMost = ahead, what
-	}
-}
-
-func (c *clocks) check(t T) {
-	t.Helper()
-	assert.LessOrEqual(t, c.least, c.most, "the program's clock is ahead by %d ns or more, as %s, and by %d ns or less, as %s", c.least, c.atLeast, c.most, c.atMost)
-	const hour = int64(time.Hour)
-	assert.True(t, -hour < c.most && c.least < hour, "times are those of the wall clock: the program's is ahead by %d to %d ns", c.least, c.most)
-}
 
 // PingPong is what PingPong.java knows.
 type PingPong struct {
@@ -68,7 +29,7 @@ func CheckPingPong(t T, o *Output, service string, truth PingPong) {
 	links = Keep(links, func(l Link) bool { return l.From.Text("weft.lock.class") == truth.Lock })
 	require.Len(t, links, truth.Handoffs)
 	require.Len(t, truth.Holds, truth.Handoffs+1)
-	watch := newClocks(truth.Holds[0][0])
+	watch := NewClocks(truth.Holds[0][0])
 	for i, l := range links {
 		hold, next := truth.Holds[i], truth.Holds[i+1]
 		assert.Equal(t, "blocked", l.From.Text("weft.state"), "link %d", i)
@@ -79,14 +40,14 @@ func CheckPingPong(t T, o *Output, service string, truth PingPong) {
 		}
 		assert.Equal(t, truth.Players[i%2], l.To.Number("thread.id"), "link %d points at the thread that held the lock", i)
 		in := fmt.Sprintf("link %d of hold %d", i, i)
-		watch.notAfter(in+" (who held the lock)", hold[1], l.To.Began())
-		watch.notBefore(in+" (who held the lock)", hold[0], l.To.End())
-		watch.notBefore(in+" (blocked from then on)", hold[0], l.From.Began())
-		watch.notAfter(in+" (blocked from then on)", hold[1], l.From.Began())
-		watch.notBefore(in+" (blocked until then)", hold[1], l.From.End())
-		watch.notAfter(in+" (blocked until then)", next[0], l.From.End())
+		watch.NotAfter(in+" (who held the lock)", hold[1], l.To.Began())
+		watch.NotBefore(in+" (who held the lock)", hold[0], l.To.End())
+		watch.NotBefore(in+" (blocked from then on)", hold[0], l.From.Began())
+		watch.NotAfter(in+" (blocked from then on)", hold[1], l.From.Began())
+		watch.NotBefore(in+" (blocked until then)", hold[1], l.From.End())
+		watch.NotAfter(in+" (blocked until then)", next[0], l.From.End())
 	}
-	watch.check(t)
+	watch.Check(t)
 	began := o.Of(service, func(s *Span) bool {
 		return s.Text("weft.state") == "blocked" && s.Text("weft.lock.class") == truth.Lock && !s.Has("weft.interval.start")
 	})

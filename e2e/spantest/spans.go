@@ -72,6 +72,14 @@ func (s *Span) Began() int64 {
 	return s.Begin()
 }
 
+// LinkKinds returns the kinds of the links of the span.
+func (s *Span) LinkKinds() (kinds []string) {
+	for _, l := range s.Links().All() {
+		kinds = append(kinds, Link{SpanLink: l}.Kind())
+	}
+	return kinds
+}
+
 // Text returns an attribute, empty if it is missing.
 func Text(attrs pcommon.Map, name string) string {
 	value, ok := attrs.Get(name)

@@ -236,3 +236,17 @@ func checkSiblings(t T, thread, root *Span, states []*Span, gaps bool, latest in
 		assert.Equal(t, max(int64(last.EndTimestamp()), min(last.End(), latest)), int64(thread.EndTimestamp()), "%s ends with its last state", thread.Text("thread.name"))
 	}
 }
+
+// CheckSegment checks that a segment has one link, to the span that contains it. Their order is checked with the structure.
+func CheckSegment(t T, o *Output, s *Span) {
+	t.Helper()
+	require.Equal(t, []string{"critical_path"}, s.LinkKinds(), "%s: %v", s.Name(), s.Attributes().AsRaw())
+	l := s.Links().At(0)
+	to := o.ByID[ID{Trace: l.TraceID(), Span: l.SpanID()}]
+	require.NotNil(t, to, s.Name())
+	assert.Equal(t, s.TraceID(), to.TraceID(), s.Name())
+	if to.IsState() {
+		assert.True(t, to.Begin() <= s.Begin() && s.End() <= to.End(), "%s [%d, %d) is not a piece of %s [%d, %d)",
+			s.Name(), s.Begin(), s.End(), to.Name(), to.Begin(), to.End())
+	}
+}

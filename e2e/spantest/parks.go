@@ -1,31 +1,12 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package e2e
+package spantest
 
-import (
-	"testing"
+import "github.com/stretchr/testify/assert"
 
-	"github.com/stretchr/testify/assert"
-
-	"github.com/weft-otel/weft/e2e/spantest"
-)
-
-// TestParksMatchUnparks checks that each unpark that wakes a parked thread has one link, and an unpark before the park has none.
-func TestParksMatchUnparks(t *testing.T) {
-	onEachJDK(t, func(t *testing.T, j jdk) {
-		c := startCollector(t, setup{})
-		service := "parks-" + j.String()
-		var truth parks
-		runJava(t, j, c.endpoint, service, &truth, "Parks", "100")
-		o := c.finish(t, service)
-		checkParks(t, o, service, truth)
-		spantest.CheckStructure(t, o)
-		spantest.CheckNothingLost(t, o)
-	})
-}
-
-type parks struct {
+// Parks is what Parks.java knows.
+type Parks struct {
 	Unparks  int    `json:"unparks"`
 	Gate     string `json:"gate"`
 	Sleeper  int64  `json:"sleeper"`
@@ -37,14 +18,15 @@ type parks struct {
 	Holder   int64  `json:"holder"`
 }
 
-func checkParks(t *testing.T, o *output, service string, truth parks) {
+// CheckParks checks that each unpark that wakes a parked thread has one link, and an unpark before the park has none.
+func CheckParks(t T, o *Output, service string, truth Parks) {
 	t.Helper()
 	const lock = "java.util.concurrent.locks.ReentrantLock$NonfairSync"
-	of := func(class, kind string) []link {
-		return spantest.Keep(o.Links(service, kind), func(l link) bool { return l.From.Text("weft.lock.class") == class })
+	of := func(class, kind string) []Link {
+		return Keep(o.Links(service, kind), func(l Link) bool { return l.From.Text("weft.lock.class") == class })
 	}
 	checkUnparks(t, of(truth.Gate, "unpark"), truth.Unparks, truth.Sleeper, truth.Waker)
-	handed := spantest.Keep(of(lock, "handoff"), func(l link) bool { return l.From.Number("thread.id") == truth.Follower }) // the JDK uses such locks, too
+	handed := Keep(of(lock, "handoff"), func(l Link) bool { return l.From.Number("thread.id") == truth.Follower }) // the JDK uses such locks, too
 	checkUnparks(t, handed, truth.Unparks, truth.Follower, truth.Holder)
 	assert.Empty(t, of(truth.Permit, "unpark"), "an available permit ends the park at once")
 	for _, pair := range []struct {
@@ -65,13 +47,13 @@ func checkParks(t *testing.T, o *output, service string, truth parks) {
 	}
 }
 
-func checkUnparks(t *testing.T, links []link, count int, woken, waker int64) {
+func checkUnparks(t T, links []Link, count int, woken, waker int64) {
 	t.Helper()
 	assert.Len(t, links, count)
 	for i, l := range links {
 		assert.Equal(t, "parked", l.From.Text("weft.state"), "link %d", i)
 		assert.Equal(t, woken, l.From.Number("thread.id"), "link %d is on the thread that was parked", i)
-		assert.GreaterOrEqual(t, spantest.Number(l.Attributes(), "weft.link.latency"), int64(0), "link %d", i)
+		assert.GreaterOrEqual(t, Number(l.Attributes(), "weft.link.latency"), int64(0), "link %d", i)
 		if assert.NotNil(t, l.To, "link %d points at a span that exists", i) {
 			assert.Equal(t, waker, l.To.Number("thread.id"), "link %d", i)
 		}

@@ -1,0 +1,28 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package corpus
+
+import (
+	"github.com/stretchr/testify/assert"
+
+	"github.com/weft-otel/weft/e2e/spantest"
+)
+
+// checkJoins checks that a critical path is known to its end where a window ends within a join, although the joined thread may have ended, or
+// have started too late for this window.
+func checkJoins(t spantest.T, r *run) {
+	t.Helper()
+	segments := 0
+	for _, s := range r.Spans {
+		if kind := s.Text("weft.critical_path.kind"); kind != "" {
+			segments++
+			assert.NotEqual(t, "unknown", kind, s.Text("weft.explanation"))
+			spantest.CheckSegment(t, r.Output, s)
+		}
+	}
+	assert.Positive(t, segments)
+	assert.NotEmpty(t, r.Of(r.service, func(s *spantest.Span) bool {
+		return s.Text("weft.state") == "joining" && s.Has("weft.interval.start")
+	}), "joins that began in an earlier window")
+}
