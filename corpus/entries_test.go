@@ -7,18 +7,16 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/weft-otel/weft/e2e/runtimes"
 	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // entry is a program, how it is recorded and analyzed, and what must be true of the answer.
 type entry struct {
 	name    string   // of its files
-	program []string // class and arguments, in which HOST and PORT are the address of a server, and WEFT is the command
+	program []string // class and arguments, in which WEFT is the command; a driver may replace HOST and PORT by an address
 	jars    string   // folder of e2e with the program and the POM of its jars; empty: e2e/jvm
 	java    []string // options of the JVM
 	from    source
@@ -26,7 +24,7 @@ type entry struct {
 	least   int            // JDK that the program needs; 0: any; virtualThreads
 	engine  map[string]any // options of thread_engine
 	also    []string       // a program that runs without the recorder, for comparison: the truth is then {"truth": its, "also": that of this one}
-	load    *runtimes.Load // of a server, which is then stopped; what Load.Run returns is the truth
+	drive   driver         // how the program is run; nil: alone
 	check   func(t spantest.T, r *run)
 }
 
@@ -95,7 +93,9 @@ var seconds = map[string]any{"window": "1s"}
 // noLock is the program without the lock that it waits for.
 var noLock = []string{"Convoy", "none"}
 
-var entries = slices.Concat([]entry{
+var entries = slices.Concat(programs, lockEntries, virtualEntries, servers)
+
+var programs = []entry{
 	{name: "waits", program: []string{"Matrix"}, from: agent, engine: wholeRun(pathOfMain), check: checkWaits},
 	{name: "waits-jfr", program: []string{"Matrix"}, from: flight, engine: wholeRun(pathOfMain), check: checkWaits},
 
@@ -106,11 +106,6 @@ var entries = slices.Concat([]entry{
 	{name: "convoy-lock", program: []string{"Convoy", "lock"}, from: agent, engine: wholeRun(pathOfMain), also: noLock, check: checkConvoy},
 	{name: "convoy-monitor-longest", program: []string{"Convoy", "monitor"}, from: agent, engine: wholeRun(nil), also: noLock, check: checkConvoy},
 	{name: "convoy-lock-longest", program: []string{"Convoy", "lock"}, from: agent, engine: wholeRun(nil), also: noLock, check: checkConvoy},
-
-	{
-		name: "tomcat", program: []string{"com.acme.prices.PriceServer", "HOST", "PORT"}, jars: "tomcat", from: agent, engine: wholeRun(nil),
-		load: &runtimes.Load{Clients: 24, Requests: 5, Path: "/price/", Want: func(client int) string { return strconv.Itoa(client * client) }}, check: checkTomcat,
-	},
 
 	{name: "pingpong", program: []string{"PingPong", "200"}, from: agent, engine: seconds, check: checked(spantest.CheckPingPong)},
 	{name: "notifies", program: []string{"Notifies", "100"}, from: agent, engine: seconds, check: checked(spantest.CheckNotifies)},
@@ -124,4 +119,4 @@ var entries = slices.Concat([]entry{
 	{name: "startsjoins-jfr", program: []string{"StartsJoins", "20"}, from: flight, engine: seconds, check: checked(spantest.CheckStartsJoins)},
 	{name: "sleeps-jfr", program: []string{"Sleeps", "20"}, from: flight, engine: seconds, check: checked(spantest.CheckSleeps)},
 	{name: "timedwaits-jfr", program: []string{"TimedWaits", "40"}, from: flight, engine: seconds, check: checked(spantest.CheckTimedWaits)},
-}, lockEntries, virtualEntries)
+}

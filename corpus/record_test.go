@@ -6,19 +6,13 @@ package corpus
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
-	"errors"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -26,9 +20,8 @@ import (
 )
 
 const (
-	maxAttempts = 20               // of one recording
-	patience    = 10 * time.Minute // with one program
-	root        = ".."             // of the repository
+	maxAttempts = 20   // of one recording
+	root        = ".." // of the repository
 )
 
 // studio is what programs are recorded with.
@@ -130,18 +123,19 @@ func (s *studio) record(t *testing.T, e *entry, j runtimes.JDK, f files) error {
 		return err
 	}
 	args := slices.Concat([]string{recorder}, e.java, []string{"-cp", path}, e.program)
-	replace(args, "WEFT", filepath.Join(home, "build/weft"))
-	var truth string
-	if e.load != nil {
-		truth, err = serve(t, j, args, e.load)
-	} else {
-		truth, err = java(t, j, args, e.from == agent)
+	for i, word := range args {
+		args[i] = strings.ReplaceAll(word, "WEFT", filepath.Join(home, "build/weft"))
 	}
+	drive := e.drive
+	if drive == nil {
+		drive = alone(e.from == agent)
+	}
+	truth, err := drive(t, j, args)
 	if err != nil {
 		return err
 	}
 	if e.also != nil {
-		also, err := java(t, j, slices.Concat([]string{"-cp", path}, e.also), true)
+		also, err := alone(true)(t, j, slices.Concat([]string{"-cp", path}, e.also))
 		if err != nil {
 			return err
 		}
@@ -166,75 +160,6 @@ func (s *studio) classPath(home, jars string) (string, error) {
 		s.paths[jars] = path
 	}
 	return s.paths[jars], nil
-}
-
-// java runs a program, and returns the last line that it prints: what it knows. If it must be the only one, no other text is printed.
-func java(t *testing.T, j runtimes.JDK, args []string, only bool) (string, error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	cmd := jvm(ctx, j, args)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
-	lines := strings.Split(strings.TrimSpace(stdout.String()), "\n")
-	if err != nil || only && (len(lines) != 1 || stderr.Len() > 0) {
-		return "", fmt.Errorf("%v: %w: want one line of output:\n%s%s", args, err, stdout.String(), stderr.String())
-	}
-	return lines[len(lines)-1], nil
-}
-
-// serve runs a server, puts it under load, and stops it as an operator would. It returns what the server knows.
-func serve(t *testing.T, j runtimes.JDK, args []string, load *runtimes.Load) (string, error) {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		return "", err
-	}
-	host, port, _ := strings.Cut(address, ":")
-	replace(args, "HOST", host, "PORT", port)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	cmd := jvm(ctx, j, args)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
-		return "", err
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = cmd.Wait() // with the exit code of a signal
-		cancel()
-	}()
-	truth, err := load.Run(ctx, address)
-	err = errors.Join(err, cmd.Process.Signal(syscall.SIGTERM))
-	<-ended
-	if err != nil {
-		return "", fmt.Errorf("%v: %w\n%s", args, err, said.String())
-	}
-	return truth, nil
-}
-
-// replace replaces words of arguments, each by the next one.
-func replace(args []string, words ...string) {
-	for i := range args {
-		args[i] = strings.NewReplacer(words...).Replace(args[i])
-	}
-}
-
-// jvm is the command line of a JVM, without variables that add options or make JVMs print a line.
-func jvm(ctx context.Context, j runtimes.JDK, args []string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, filepath.Join(j.Home, "bin", "java"), args...)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		name, _, _ := strings.Cut(variable, "=")
-		return slices.Contains([]string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH"}, name)
-	})
-	return cmd
 }
 
 // pack compresses a recording.
