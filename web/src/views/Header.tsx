@@ -103,8 +103,7 @@ function Ended({session}: {session: Session}) {
   return (
     <span class="faint">
       ended after {duration(session.to)}
-      {session.ended === "lost" ? ", connection lost" : ""}
-      {session.ended === "failed" ? ": a defect in Weft, please report the line in its log" : ""}
+      {{lost: ", connection lost", failed: ", failed"}[session.ended]}
     </span>
   );
 }

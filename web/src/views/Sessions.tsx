@@ -27,7 +27,7 @@ const endings: Record<string, string> = {
   end: "ended",
   lost: "connection lost",
   shutdown: "collector stopped",
-  failed: "failed: a defect in Weft",
+  failed: "failed",
 };
 
 function state({live, ended}: Session): string {
