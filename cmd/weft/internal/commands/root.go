@@ -10,20 +10,23 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/weft-otel/weft/cmd/weft/internal/progress"
+	"github.com/weft-otel/weft/internal/failure"
 	"github.com/weft-otel/weft/internal/printable"
 )
 
 // Exit codes.
 const (
 	exitOK     = 0
-	exitFailed = 1 // the command failed, or succeeded in part only
-	exitUsage  = 2 // invalid command line
+	exitFailed = 1  // the command failed, or succeeded in part only
+	exitUsage  = 2  // invalid command line
+	exitDefect = 70 // weft has a defect; EX_SOFTWARE of sysexits.h
 )
 
 // Program is the surroundings of a command.
@@ -51,8 +54,12 @@ func Run(p *Program, args []string) int {
 	p.Out, p.Err = printable.Writer(p.Out), printable.Writer(p.Err) // whatever a command forgets
 	root := Root(p)
 	root.SetArgs(withView(root, args))
-	cmd, err := root.ExecuteC()
+	cmd, err := root, error(nil)
+	if failed := failure.Contain(func() { cmd, err = root.ExecuteC() }); failed != nil {
+		err = fmt.Errorf("a defect in Weft: %w", failed)
+	}
 	var code *exitError
+	var failed *failure.Panic
 	switch {
 	case err == nil:
 		return exitOK
@@ -61,6 +68,12 @@ func Run(p *Program, args []string) int {
 	case errors.As(err, new(usageError)):
 		fmt.Fprintf(p.Err, "weft: %s\nRun '%s --help' for usage.\n", printable.Text(prefixed(cmd, err)), cmd.CommandPath())
 		return exitUsage
+	case errors.As(err, &failed):
+		fmt.Fprintf(p.Err, "weft: %s\nPlease report these lines: weft %s, %s/%s, arguments %q\n", prefixed(cmd, err), p.Version, runtime.GOOS, runtime.GOARCH, args)
+		for _, line := range failed.Stack {
+			fmt.Fprintf(p.Err, "  %s\n", line)
+		}
+		return exitDefect
 	default:
 		fmt.Fprintf(p.Err, "weft: %s\n", prefixed(cmd, err))
 		return exitFailed

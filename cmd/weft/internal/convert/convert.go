@@ -15,6 +15,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/weft-otel/weft/internal/failure"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/recording"
@@ -88,14 +89,20 @@ func (j *job) run() error {
 		MaxUnpacked: j.req.MaxUnpacked, UnpackedOption: optionUnpacked,
 	}
 	decoder := j.in.format.New(options, recording.CompleteWaits(j))
-	_, err := io.Copy(decoder, j.in.reader)
+	err := recording.Contain(j.in.name, decoder, func() error {
+		_, err := io.Copy(decoder, j.in.reader)
+		return err
+	})
+	if errors.As(err, new(*failure.Panic)) {
+		return err
+	}
 	if broken := j.in.damage(); err != nil && broken != nil && j.err == nil && j.ctx.Err() == nil { // what precedes the damage is good
 		at := decoder.Stats().Bytes
 		err = j.Problem(recording.Problem{File: j.in.name, Byte: at, What: broken.Error(), Remedy: "the data before is converted"})
 		j.damaged = true
 	}
 	if err == nil {
-		err = decoder.Close()
+		err = recording.Contain(j.in.name, decoder, decoder.Close)
 	}
 	stats := decoder.Stats()
 	j.report.Lost, j.report.ProblemCount = stats.Lost, stats.Problems

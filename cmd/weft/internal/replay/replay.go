@@ -69,9 +69,15 @@ func Play(format *recording.Format, source Source, r io.Reader, sink Sink) error
 		options.Sidecar = formats.Sidecar(source.Path)
 	}
 	decoder := format.New(options, recording.CompleteWaits(p))
-	_, err := io.Copy(decoder, r)
-	err = errors.Join(err, decoder.Close())
-	p.close(window.CutLost)
+	err := recording.Contain("", decoder, func() error {
+		_, err := io.Copy(decoder, r)
+		err = errors.Join(err, decoder.Close())
+		p.close(window.CutLost)
+		return err
+	})
+	if p.session != nil { // a panic
+		sink.Close()
+	}
 	if more := decoder.Stats().Problems; more > MaxReported {
 		p.problems = append(p.problems, fmt.Errorf("and %s", units.Plural(int64(more-MaxReported), "more problem")))
 	}
