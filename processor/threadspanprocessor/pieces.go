@@ -87,11 +87,28 @@ func (o *streamed) complete(last bool) {
 		most -= maxPiece // which comes next
 	}
 	for o.unsent > most {
-		p := o.windows[0]
-		o.windows[0] = piece{}
+		first := o.windows[:1:1]
 		o.windows = o.windows[1:]
-		o.unsent -= p.spans
-		o.Deliver(func(ctx context.Context) { o.sendPiece(ctx, p) })
+		o.unsent -= first[0].spans
+		o.Deliver(func(ctx context.Context) { o.sendPieces(ctx, first) })
+	}
+}
+
+// sendPieces sends pieces, one after the other. A panic costs the rest.
+func (s *session) sendPieces(ctx context.Context, rest []piece) {
+	defer func() { s.drop(rest) }()
+	for len(rest) > 0 {
+		s.sendPiece(ctx, rest[0])
+		rest[0] = piece{}
+		rest = rest[1:]
+	}
+}
+
+// drop counts pieces that are not sent.
+func (s *session) drop(pieces []piece) {
+	for _, p := range pieces {
+		s.Pass(-p.bytes)
+		s.proc.telemetry.ProcessorThreadSpanSpansRefused.Add(context.Background(), int64(p.spans))
 	}
 }
 

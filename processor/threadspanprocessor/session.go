@@ -85,10 +85,12 @@ func (s *session) Closed(why window.Cut) {
 		s.Advanced()
 		return
 	}
-	for last := len(s.windows) - 1; last >= 0 && !s.windows[last].last; last-- {
-		s.Pass(-s.windows[last].bytes)
-		s.windows = s.windows[:last]
+	whole := len(s.windows)
+	for whole > 0 && !s.windows[whole-1].last {
+		whole--
 	}
+	s.drop(s.windows[whole:])
+	s.windows = s.windows[:whole]
 }
 
 // Held estimates the bytes of what the session remembers besides its engine.
@@ -108,10 +110,7 @@ func (s *session) Take() sessions.Delivery {
 	}
 	s.requests, s.windows, s.unsent = nil, nil, 0
 	return func(ctx context.Context) {
+		defer s.sendPieces(ctx, windows) // also after a panic
 		s.proc.sendRequests(ctx, requests)
-		for i, p := range windows {
-			windows[i] = piece{}
-			s.sendPiece(ctx, p)
-		}
 	}
 }

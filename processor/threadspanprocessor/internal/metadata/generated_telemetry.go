@@ -167,7 +167,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ProcessorThreadSpanSpansRefused, err = builder.meter.Int64Counter(
 		"otelcol_processor_thread_span_spans_refused",
-		metric.WithDescription("Spans of windows that the next consumer rejected. They are lost; configure a sending queue in the exporters. [Alpha]"),
+		metric.WithDescription("Spans of windows that the next consumer rejected, or that were left when a session failed. They are lost; configure a sending queue in the exporters. [Alpha]"),
 		metric.WithUnit("{span}"),
 	)
 	errs = errors.Join(errs, err)

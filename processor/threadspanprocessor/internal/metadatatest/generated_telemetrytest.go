@@ -264,7 +264,7 @@ func AssertEqualProcessorThreadSpanSpans(t *testing.T, tt *componenttest.Telemet
 func AssertEqualProcessorThreadSpanSpansRefused(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_thread_span_spans_refused",
-		Description: "Spans of windows that the next consumer rejected. They are lost; configure a sending queue in the exporters. [Alpha]",
+		Description: "Spans of windows that the next consumer rejected, or that were left when a session failed. They are lost; configure a sending queue in the exporters. [Alpha]",
 		Unit:        "{span}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
