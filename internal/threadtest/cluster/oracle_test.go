@@ -189,7 +189,7 @@ func (w *world) checkEnds(a *agent, got sums) {
 	switch {
 	case a.done && !a.fooled && end != 1 && !(w.plan.moves && end > 1), a.killed && end > 0:
 		w.fail("%s: the session ends %d times", a.name, end)
-	case end+lost == 0:
+	case end+lost == 0 && a.acked > 0:
 		w.fail("%s: the session does not end", a.name)
 	case lost > 0 && a.done && !a.fooled && a.longest < shortest && !w.plan.moves:
 		w.fail("%s: the session is lost %d times, although its agent was away for %v at most", a.name, lost, a.longest)
