@@ -151,6 +151,36 @@ func TestCrashAfterEachWrite(t *testing.T) {
 	}
 }
 
+// After a crash of an edge, a batch may come after many later ones. If its collector crashes then, no batch in between counts as missed.
+func TestCrashAfterBatchesOutOfOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		batches := program(3)
+		require.Greater(t, len(batches), 6)
+		d := newDisk()
+		l := begin(d, nil)
+		for _, td := range batches[1:4] {
+			l.Consume(t.Context(), td)
+		}
+		late := ptrace.NewTraces() // what comes with the late one is in the open window
+		for _, td := range []ptrace.Traces{batches[0], batches[4]} {
+			td.ResourceSpans().At(0).CopyTo(late.ResourceSpans().AppendEmpty())
+		}
+		l.Consume(t.Context(), late)
+		l.crash()
+		got := l.got
+		l = begin(d, nil)
+		for _, td := range batches[5:] {
+			l.Consume(t.Context(), td)
+		}
+		time.Sleep(10 * time.Second) // in the synctest bubble
+		l.Shutdown(t.Context())
+		for _, w := range append(got, l.got...) {
+			_, _, _, _, missed := windowOf(t, w)
+			assert.Zero(t, missed, "%v", strings.SplitN(w, "\n", 2)[0])
+		}
+	})
+}
+
 // A collector that is stopped cuts its windows; the next one knows the states of the threads.
 func TestStoppedCollectorContinues(t *testing.T) {
 	batches := program(7)

@@ -4,6 +4,9 @@
 package journal
 
 import (
+	"math"
+	"slices"
+
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -23,14 +26,8 @@ func (s *Session) Prepare(next, seen uint64, start jvmthread.Time, windows []*Ch
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := &Commit{session: s, windows: windows, head: Head{Resource: s.resource, First: s.first, Next: next, Seen: seen}}
-	needed := s.entries
-	for len(needed) > 0 && (needed[0].last < start || needed[0].last == nothingYet) && needed[0].high < next {
-		if len(needed) == 1 && needed[0].watermark > start {
-			break // nothing else says how far the open window has come
-		}
-		needed = needed[1:]
-		c.head.First++
-	}
+	needed := s.needed(next, start)
+	c.head.First += uint64(len(s.entries) - len(needed))
 	for _, e := range needed {
 		if e.low < c.head.Next {
 			c.head.Next, c.head.Seen = e.low, e.before
@@ -38,6 +35,28 @@ func (s *Session) Prepare(next, seen uint64, start jvmthread.Time, windows []*Ch
 	}
 	s.commits = append(s.commits, c)
 	return c
+}
+
+// needed returns the entries that the next life must read: from the first one with an event that was not delivered, or with a batch that was not
+// taken. They hold all batches since the first one in them, as that life begins with it.
+func (s *Session) needed(next uint64, start jvmthread.Time) []*Entry {
+	n := 0
+	for n < len(s.entries) && (s.entries[n].last < start || s.entries[n].last == nothingYet) && s.entries[n].high < next {
+		if n == len(s.entries)-1 && s.entries[n].watermark > start {
+			break // nothing else says how far the open window has come
+		}
+		n++
+	}
+	for low := uint64(math.MaxUint64); ; { // batches may have arrived out of order
+		for _, e := range s.entries[n:] {
+			low = min(low, e.low)
+		}
+		later := slices.IndexFunc(s.entries[:n], func(e *Entry) bool { return e.high > low })
+		if later < 0 {
+			return s.entries[n:]
+		}
+		n = later
+	}
 }
 
 // Done says that all windows that were ready before Prepare have been delivered. Windows may be delivered concurrently: the journal moves when
