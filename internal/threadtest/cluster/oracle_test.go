@@ -139,7 +139,7 @@ func (w *world) checkSession(a *agent) {
 	}
 	w.note("%s: %d events in windows, %d lost, cuts %v; %d batches with %d events, %d acknowledged with %d, %d dropped", a.name,
 		got.events, got.lost, got.cuts, len(a.sent), a.all(), a.acked, a.events, a.lost)
-	if len(a.sent) == 0 || len(w.backend.rejected) > 0 || w.excused.Load() {
+	if len(spans) == 0 && a.acked == 0 || len(w.backend.rejected) > 0 || w.excused.Load() {
 		return
 	}
 	if got.missed != 0 && !w.plan.moves {
