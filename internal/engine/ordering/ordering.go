@@ -178,9 +178,16 @@ func (q *Queue) takeReady() {
 		if b == nil || b.missing > 0 {
 			return
 		}
+		if q.wentOn(q.next) {
+			delete(q.waiting, q.next)
+			return
+		}
 		q.take(b)
 	}
 }
+
+// wentOn reports whether the session has not ended with a batch, as its sender assumed: later ones have arrived.
+func (q *Queue) wentOn(number uint64) bool { return q.waiting[number].lost && len(q.waiting) > 1 }
 
 // take moves the next batch to the held events.
 func (q *Queue) take(b *batch) {
@@ -296,6 +303,11 @@ func (q *Queue) Skip() {
 	first := uint64(math.MaxUint64)
 	for n := range q.waiting {
 		first = min(first, n)
+	}
+	if q.wentOn(first) {
+		delete(q.waiting, first)
+		q.Skip()
+		return
 	}
 	if !q.joining {
 		q.counters.Batches += first - q.next

@@ -342,3 +342,23 @@ func TestBatchReplacesAnEndThatWasAssumed(t *testing.T) {
 		}
 	}
 }
+
+// An end that was assumed does not count if later batches have arrived.
+func TestLaterBatchesDisproveAnEndThatWasAssumed(t *testing.T) {
+	lost := part(2, 0, 1, 30, 1)
+	lost.End, lost.Lost = "lost", true
+	q := ordering.New(ordering.DefaultLimits())
+	q.Add(part(1, 0, 1, 20, 0, 1, 10))
+	q.Add(part(3, 0, 1, 50, 2, 1, 45))
+	q.Add(lost)
+	q.Add(part(2, 0, 1, 40, 1, 1, 35))
+	want(t, q.Ready(), "1@10", "1@35", "1@45")
+	q.Add(part(6, 0, 1, 70, 5, 1, 65))
+	lost.Batch, lost.Before = 5, 4
+	q.Add(lost)
+	q.Skip()
+	want(t, q.Ready(), "gap 2@50", "1@65")
+	if q.End() != "" {
+		t.Errorf("the session has ended as %s", q.End())
+	}
+}
