@@ -300,6 +300,11 @@ bench-agent: build/libweft.so ## compare the agent with no agent and with the fl
 fuzz: ## run each fuzz target with FUZZTIME inputs (200000x)
 	scripts/fuzz.sh $(FUZZTIME)
 
+# HISTORIES are flags of the test: -for=10m -file=matrix-jdk17.jfr.
+.PHONY: fuzz-histories
+fuzz-histories: ## damage recordings after each event and in thousands of ways, for two hours (HISTORIES='-for=10m' for less)
+	$(GO) test -count=1 -timeout 0 ./cmd/weft/internal/historyfuzz -seed=$$(date +%Y%m%d) -mutations=10000 -for=2h $(HISTORIES)
+
 .PHONY: e2e
 e2e: $(E2E_NEEDS) ## test real JVMs with the agent, the built collector and a real Jaeger
 	$(MAKE) --no-print-directory e2etest

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
@@ -133,22 +132,35 @@ type spanID struct {
 	span  pcommon.SpanID
 }
 
-// checkSpans checks that each span has an id of its own, a parent if it names one of Weft, and an end that is not before its start.
+// checkSpans checks that each span has an ID of its own, and is within its parent; those for the application have parents elsewhere.
 func checkSpans(t *testing.T, all []ptrace.Traces) {
 	t.Helper()
-	ids := make(map[spanID]bool)
+	spans, roots := make(map[spanID]ptrace.Span), make(map[pcommon.TraceID]bool)
 	for _, td := range all {
 		for _, rs := range td.ResourceSpans().All() {
 			for _, ss := range rs.ScopeSpans().All() {
 				for _, s := range ss.Spans().All() {
 					id := spanID{s.TraceID(), s.SpanID()}
-					if ids[id] {
+					if _, twice := spans[id]; twice {
 						t.Errorf("span %s %s occurs twice", s.Name(), s.SpanID())
 					}
-					ids[id] = true
-					assert.LessOrEqual(t, s.StartTimestamp(), s.EndTimestamp(), s.Name())
+					spans[id] = s
+					roots[s.TraceID()] = roots[s.TraceID()] || s.ParentSpanID().IsEmpty()
 				}
 			}
+		}
+	}
+	for _, s := range spans {
+		parent, ok := spans[spanID{s.TraceID(), s.ParentSpanID()}]
+		switch {
+		case s.StartTimestamp() > s.EndTimestamp():
+			t.Errorf("span %s from %d to %d", s.Name(), s.StartTimestamp(), s.EndTimestamp())
+		case !roots[s.TraceID()] || s.ParentSpanID().IsEmpty():
+		case !ok:
+			t.Errorf("span %s has no parent", s.Name())
+		case s.StartTimestamp() < parent.StartTimestamp() || s.EndTimestamp() > parent.EndTimestamp():
+			t.Errorf("span %s from %d to %d is outside of %s from %d to %d", s.Name(), s.StartTimestamp(), s.EndTimestamp(),
+				parent.Name(), parent.StartTimestamp(), parent.EndTimestamp())
 		}
 	}
 }

@@ -13,62 +13,108 @@ import (
 	"github.com/weft-otel/weft/internal/wire"
 )
 
-// lie changes the events of a native recording and leaves its form intact: the agent lies. It flips bits of other histories.
+// lie changes events of a native recording and leaves its form intact: the agent lies. It flips bits of other histories.
 func lie(rng *rand.Rand, h *history) []byte {
 	all := pieces(h)
-	var batches []int
-	for i, p := range all {
-		if _, ok := batchOf(p); ok {
-			batches = append(batches, i)
-		}
-	}
+	batches := batchesOf(all)
 	if len(batches) == 0 {
 		return flip(rng, h)
 	}
 	for range 1 + rng.IntN(3) {
 		at := batches[rng.IntN(len(batches))]
-		all[at] = lyingBatch(rng, all[at])
+		all[at] = rewritten(all[at], func(b *wire.BatchHeader, sections []wire.Section) { lyingBatch(rng, b, sections) })
 	}
 	return slices.Concat(all...)
 }
 
-// batchOf returns the batch in a piece.
-func batchOf(piece []byte) (wire.Batch, bool) {
-	if len(piece) < wire.FrameHeaderSize || frame(piece) != len(piece) || wire.FrameKind(piece[4]) != wire.FrameBatch {
-		return wire.Batch{}, false
-	}
-	batch, err := wire.Frame{Kind: wire.FrameBatch, Payload: piece[wire.FrameHeaderSize:]}.Batch()
-	return batch, err == nil
-}
-
-func lyingBatch(rng *rand.Rand, piece []byte) []byte {
-	batch, _ := batchOf(piece)
-	var sections []wire.Section
-	var events []*jvmthread.Event
-	for batch.More() {
-		thread, list, err := batch.Section(nil)
-		if err != nil {
-			return piece // another mutation has damaged it
-		}
-		sections = append(sections, wire.Section{Thread: thread, Events: list})
-		for i := range list {
-			events = append(events, &list[i])
-		}
+// confuse gives something another identity in all events of a native recording: that of something else, or one that nothing has. It flips
+// bits of other histories.
+func confuse(rng *rand.Rand, h *history) []byte {
+	all := pieces(h)
+	var events []jvmthread.Event
+	for _, at := range batchesOf(all) {
+		rewritten(all[at], func(_ *wire.BatchHeader, sections []wire.Section) {
+			for _, s := range sections {
+				events = append(events, s.Events...)
+			}
+		})
 	}
 	if len(events) == 0 {
+		return flip(rng, h)
+	}
+	one, other := events[rng.IntN(len(events))], events[rng.IntN(len(events))]
+	for range 10 {
+		if !one.Lock.IsZero() {
+			break // most interesting
+		}
+		one = events[rng.IntN(len(events))]
+	}
+	class := [...]jvmthread.ClassID{0, other.Lock.Class, math.MaxUint32}[rng.IntN(3)]
+	lock := [...]jvmthread.LockID{{Hash: rng.Uint32()}, {Hash: one.Lock.Hash | 1<<31}, other.Lock, {Class: one.Lock.Class, Hash: math.MaxUint32}}[rng.IntN(4)]
+	what := rng.IntN(4)
+	for _, at := range batchesOf(all) {
+		all[at] = rewritten(all[at], func(_ *wire.BatchHeader, sections []wire.Section) {
+			for _, s := range sections {
+				for i := range s.Events {
+					switch ev := &s.Events[i]; {
+					case what == 0 && ev.Lock.Class == one.Lock.Class:
+						ev.Lock.Class = class
+					case what == 1 && ev.Lock == one.Lock:
+						ev.Lock = lock
+					case what == 2 && ev.Peer == one.Peer:
+						ev.Peer = other.Thread
+					case what == 3 && ev.Stack == one.Stack:
+						ev.Stack = other.Stack
+					}
+				}
+			}
+		})
+	}
+	return slices.Concat(all...)
+}
+
+// batchesOf returns the indices of the pieces that are batches.
+func batchesOf(all [][]byte) (indices []int) {
+	for i, p := range all {
+		if len(p) >= wire.FrameHeaderSize && frame(p) == len(p) && wire.FrameKind(p[4]) == wire.FrameBatch {
+			indices = append(indices, i)
+		}
+	}
+	return indices
+}
+
+// rewritten returns a batch that was changed. A batch that another mutation has damaged stays.
+func rewritten(piece []byte, change func(*wire.BatchHeader, []wire.Section)) []byte {
+	batch, err := wire.Frame{Kind: wire.FrameBatch, Payload: piece[wire.FrameHeaderSize:]}.Batch()
+	var sections []wire.Section
+	for err == nil && batch.More() {
+		var s wire.Section
+		s.Thread, s.Events, err = batch.Section(nil)
+		sections = append(sections, s)
+	}
+	if err != nil || len(sections) == 0 {
 		return piece
 	}
-	one := func() *jvmthread.Event { return events[rng.IntN(len(events))] }
+	change(&batch.BatchHeader, sections)
+	return wire.AppendBatch(nil, batch.BatchHeader, sections...)
+}
+
+func lyingBatch(rng *rand.Rand, batch *wire.BatchHeader, sections []wire.Section) {
+	one := func() *jvmthread.Event {
+		if events := sections[rng.IntN(len(sections))].Events; len(events) > 0 {
+			return &events[rng.IntN(len(events))]
+		}
+		return new(jvmthread.Event)
+	}
 	for range 1 + rng.IntN(8) {
 		switch rng.IntN(10) {
 		case 0:
 			a, b := one(), one()
 			*a, *b = *b, *a
 		case 1:
-			if s := &sections[rng.IntN(len(sections))]; len(s.Events) > 0 {
-				at := rng.IntN(len(s.Events))
-				s.Events = append(slices.Clone(s.Events[:at+1]), s.Events[at:]...)
-			}
+			s := &sections[rng.IntN(len(sections))]
+			at := rng.IntN(len(s.Events) + 1)
+			s.Events = slices.Concat(s.Events[:at], s.Events[max(at-1, 0):])
 		case 2:
 			sections[rng.IntN(len(sections))].Thread = one().Peer | 1 // not 0, at which the batch would be refused
 		case 3:
@@ -79,7 +125,6 @@ func lyingBatch(rng *rand.Rand, piece []byte) []byte {
 			lyingEvent(rng, one(), one())
 		}
 	}
-	return wire.AppendBatch(nil, batch.BatchHeader, sections...)
 }
 
 // lyingEvent changes a field of an event, to that of another or to a limit.
@@ -91,7 +136,7 @@ func lyingEvent(rng *rand.Rand, ev, other *jvmthread.Event) {
 	case 1:
 		ev.Peer = [...]jvmthread.ThreadID{0, 1, most, ev.Thread, other.Thread, other.Peer}[rng.IntN(6)]
 	case 2:
-		ev.Lock = [...]jvmthread.LockID{{}, other.Lock, {Hash: math.MaxUint32}, {Hash: ev.Lock.Hash}, {Class: ev.Lock.Class}}[rng.IntN(5)]
+		ev.Lock = [...]jvmthread.LockID{{}, other.Lock, {Hash: math.MaxUint32}, {Hash: rng.Uint32()}, {Class: ev.Lock.Class}}[rng.IntN(5)]
 	case 3:
 		ev.Lock.Hash ^= 1 << rng.IntN(32)
 	case 4:

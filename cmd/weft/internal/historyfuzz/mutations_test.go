@@ -36,14 +36,14 @@ const border = "border"
 // kinds are the other ways to damage a history.
 var kinds = map[string]func(rng *rand.Rand, h *history) []byte{
 	"cut":  func(rng *rand.Rand, h *history) []byte { return h.data[:rng.IntN(len(h.data))] },
-	"flip": flip, "remove": remove, "repeat": repeat, "swap": swap, "value": setValue, "lie": lie,
+	"flip": flip, "remove": remove, "repeat": repeat, "swap": swap, "value": setValue, "lie": lie, "confuse": confuse,
 	"mix": func(rng *rand.Rand, h *history) []byte {
 		damaged := *h
 		for range 2 + rng.IntN(4) {
 			if len(damaged.data) == 0 {
 				break
 			}
-			damaged.data = [...]func(*rand.Rand, *history) []byte{flip, remove, repeat, swap, setValue, lie}[rng.IntN(6)](rng, &damaged)
+			damaged.data = [...]func(*rand.Rand, *history) []byte{flip, remove, repeat, swap, setValue, lie, confuse}[rng.IntN(7)](rng, &damaged)
 		}
 		return damaged.data
 	},

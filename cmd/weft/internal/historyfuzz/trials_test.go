@@ -6,6 +6,7 @@ package historyfuzz
 import (
 	"flag"
 	"fmt"
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -19,14 +20,14 @@ import (
 
 var (
 	seed      = flag.Uint64("seed", 1, "selects the mutations")
-	mutations = flag.Int("mutations", 1, "how many mutations of each kind each history gets")
+	mutations = flag.Int("mutations", 1, "how many mutations of each kind each history gets; with as many as it has events, it is cut after each of them")
 	period    = flag.Duration("for", 0, "how long to go on with further seeds, or when to stop before the mutations are all tried")
 	file      = flag.String("file", "", "damage this history only")
 	single    = flag.String("mutation", "", "try this mutation of -file only, such as flip/3")
 
 	// Flags of the process that tries.
 	scratch = flag.String("scratch", "", "folder of the damaged file")
-	first   = flag.Int("first", 0, "number of the first trial")
+	skip    = flag.Int("skip", 0, "number of trials to skip")
 )
 
 // trial is a mutation of a history.
@@ -39,34 +40,43 @@ func (tr *trial) String() string {
 	return fmt.Sprintf("-seed=%d -file=%s -mutation=%v", *seed, tr.name, tr.mutation)
 }
 
-// trials returns all trials of a run in random order, so that the first ones are a sample.
-func trials(t *testing.T) (list []trial) {
+// trials returns the trials of a run in rounds: one mutation of each kind for each history, in random order.
+func trials(t *testing.T) iter.Seq[trial] {
 	t.Helper()
-	rng := rand.New(rand.NewPCG(*seed, 0))
 	all := histories(t)
+	if *file != "" {
+		all = slices.DeleteFunc(all, func(h history) bool { return h.name != *file })
+	}
+	require.NotEmpty(t, all, "no history has the name %q", *file)
+	if *single != "" {
+		m, err := parse(*single)
+		require.NoError(t, err)
+		return slices.Values([]trial{{&all[0], m}})
+	}
+	rng := rand.New(rand.NewPCG(*seed, 0))
+	borders := make([][]int, len(all))
 	for i := range all {
-		h := &all[i]
-		if *file != "" && h.name != *file {
-			continue
-		}
-		if *single != "" {
-			m, err := parse(*single)
-			require.NoError(t, err)
-			return []trial{{h, m}}
-		}
-		borders := rng.Perm(len(pieces(h)))
-		for _, n := range borders[:min(*mutations, len(borders))] {
-			list = append(list, trial{h, mutation{border, n}})
-		}
-		for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-			for n := range *mutations {
-				list = append(list, trial{h, mutation{kind, n}})
+		borders[i] = rng.Perm(len(pieces(&all[i])))
+	}
+	return func(yield func(trial) bool) {
+		for number := range *mutations {
+			var list []trial
+			for i := range all {
+				for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+					list = append(list, trial{&all[i], mutation{kind, number}})
+				}
+				if number < len(borders[i]) {
+					list = append(list, trial{&all[i], mutation{border, borders[i][number]}})
+				}
+			}
+			rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+			for _, tr := range list {
+				if !yield(tr) {
+					return
+				}
 			}
 		}
 	}
-	require.NotEmpty(t, list, "no history has the name %q", *file)
-	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-	return list
 }
 
 // state is the file that says which trial goes on: its number and the flags that repeat it.
@@ -78,15 +88,21 @@ func TestTrials(t *testing.T) {
 		t.Skip("TestDamagedHistories runs this")
 	}
 	limitMemory()
-	list := trials(t)
 	end := time.Now().Add(*period)
-	for i := *first; i < len(list) && (*period == 0 || time.Now().Before(end)); i++ {
-		tr := &list[i]
-		require.NoError(t, os.WriteFile(filepath.Join(*scratch, state), fmt.Appendf(nil, "%d %v", i, tr), 0o600))
+	i := 0
+	for tr := range trials(t) {
+		if i++; i <= *skip {
+			continue
+		}
+		if *period > 0 && time.Now().After(end) {
+			break
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(*scratch, state), fmt.Appendf(nil, "%d %v", i, &tr), 0o600))
 		if !t.Run(tr.name+"/"+tr.mutation.String(), tr.run) {
 			return
 		}
 	}
+	t.Logf("tried %d damaged histories with %d readers", i-*skip, len(readers()))
 	require.NoError(t, os.Remove(filepath.Join(*scratch, state)))
 }
 

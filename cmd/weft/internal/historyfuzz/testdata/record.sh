@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # record.sh JDK17 JDK25 records the inputs of the fuzzer anew, with the JDKs in these folders and the agent of make build: waits of all kinds,
-# a process that is killed in a deadlock, sums, virtual threads, and a flight recording.
+# a convoy, a process that is killed in a deadlock, sums, virtual threads, and flight recordings.
 set -eu
 cd "$(dirname "$0")"
 root=$(cd ../../../../.. && pwd)
@@ -21,14 +21,23 @@ record() { # NAME JDK AGENT-OPTIONS PROGRAM [ARGUMENT...]
     gzip -9nf "$out"
 }
 
+fly() { # NAME JDK PROGRAM [ARGUMENT...]
+    out=$1.jfr
+    java=$2/bin/java
+    shift 2
+    "$java" "-XX:StartFlightRecording=filename=$out,settings=$root/e2e/testdata/everything.jfc" -cp "$classes" "$@" >/dev/null
+    gzip -9nf "$out"
+}
+
+jdk17=$1
+jdk25=$2
 for version in 17 25; do
-    jdk=$1
-    shift
+    eval "jdk=\$jdk$version"
     record "matrix-jdk$version" "$jdk" ,cpu=on,owner-stacks=on Matrix
     record "sums-jdk$version" "$jdk" ,mode=aggregated,interval=100ms PingPong 40
+    record "convoy-jdk$version" "$jdk" "" Convoy lock
     record "deadlock-jdk$version" "$jdk" "" Deadlock
-    "$jdk/bin/java" "-XX:StartFlightRecording=filename=startsjoins-jdk$version.jfr,settings=$root/e2e/testdata/everything.jfc" \
-        -cp "$classes" StartsJoins 20 >/dev/null
-    gzip -9nf "startsjoins-jdk$version.jfr"
 done
-record virtual-jdk25 "$jdk" ,virtual=exact,mounts=on VirtualDeadlocks
+record virtual-jdk25 "$jdk25" ,virtual=exact,mounts=on VirtualDeadlocks
+fly matrix-jdk17 "$jdk17" Matrix
+fly convoy-jdk25 "$jdk25" Convoy monitor
