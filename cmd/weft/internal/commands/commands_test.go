@@ -189,6 +189,14 @@ func TestSummaryOfAnInvalidTime(t *testing.T) {
 	assert.Contains(t, stderr, `invalid argument "noon" for "--from" flag: want a time such as 2026-11-21T16:50:00Z`)
 }
 
+func TestWhyOfOneEvent(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cut.orca")
+	require.NoError(t, os.WriteFile(file, []byte("1795901850.319435539,ThreadStarted,00000003,main\n"), 0o600))
+	code, _, stderr := run(t, "", "why", file)
+	assert.Equal(t, exitFailed, code)
+	assert.Equal(t, "weft: why: the recording has no two events at different times, so there is nothing to explain\n", stderr)
+}
+
 func TestSummarySkipsMissingFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "spans.json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"resourceSpans":[]}`+"\n"), 0o600))

@@ -85,6 +85,9 @@ func (p *Program) explain(ctx context.Context, file string, o *whyOptions) error
 	if err != nil {
 		return err
 	}
+	if session.From >= session.To {
+		return errors.New("the recording has no two events at different times, so there is nothing to explain")
+	}
 	from, to, err := why.Range(session, o.from, o.to)
 	if err != nil {
 		return usageError{err}
