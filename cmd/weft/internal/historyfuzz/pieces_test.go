@@ -7,23 +7,17 @@ import (
 	"bytes"
 	"encoding/binary"
 	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
 
 	"github.com/weft-otel/weft/internal/recording/jfr"
 	"github.com/weft-otel/weft/internal/wire"
 )
 
 // pieces splits a history after each of its frames, events or lines. Together they are the history.
-func pieces(h *history) [][]byte {
-	size := line
-	switch {
-	case strings.HasSuffix(h.name, carrierSuffix):
-		size = carrier
-	case bytes.HasPrefix(h.data, []byte(wire.Magic)):
-		size = frame
-	case bytes.HasPrefix(h.data, []byte(jfr.Magic)):
-		size = event
-	}
-	var all [][]byte
+func pieces(h *history) (all [][]byte) {
+	size := sizer(h)
 	for rest := h.data; len(rest) > 0; {
 		n := size(rest)
 		if n <= 0 || n > len(rest) {
@@ -33,6 +27,19 @@ func pieces(h *history) [][]byte {
 		rest = rest[n:]
 	}
 	return all
+}
+
+// sizer returns a function that returns the length of the first piece of a part of the history.
+func sizer(h *history) func([]byte) int {
+	switch {
+	case strings.HasSuffix(h.name, carrierSuffix):
+		return carrier
+	case bytes.HasPrefix(h.data, []byte(wire.Magic)):
+		return frame
+	case bytes.HasPrefix(h.data, []byte(jfr.Magic)):
+		return event
+	}
+	return line
 }
 
 // line returns the length of a line, or of a tag in a file with few lines.
@@ -65,6 +72,18 @@ func event(b []byte) int {
 	if bytes.HasPrefix(b, []byte(jfr.Magic)) {
 		return chunkHeader
 	}
-	size, _ := binary.Uvarint(b[:min(len(b), 4)])
+	size, _ := binary.Uvarint(b)
 	return int(size)
+}
+
+// No history has a rest that is not in pieces.
+func TestPieces(t *testing.T) {
+	all := histories(t)
+	for i := range all {
+		list := pieces(&all[i])
+		assert.Greater(t, len(list), 4, all[i].name)
+		for _, p := range list {
+			assert.Len(t, p, sizer(&all[i])(p), all[i].name)
+		}
+	}
 }
