@@ -25,6 +25,7 @@ type proxy struct {
 	calm             atomic.Bool
 	faults           [faultKinds]atomic.Int64
 	accepted         atomic.Int64 // connections of clients
+	chunks           atomic.Int64 // passed on
 
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
@@ -139,27 +140,30 @@ func (p *proxy) copy(to, from net.Conn) {
 	_ = from.Close()
 }
 
-// send passes one chunk on, with a fault in one of fifty. It returns false if the connection is cut.
+// send passes one chunk on, with a fault in each fiftieth, of one kind after the other. It returns false if the connection is cut.
 func (p *proxy) send(to net.Conn, chunk []byte) bool {
 	write := func(b []byte) bool {
 		_, err := to.Write(b)
 		return err == nil
 	}
-	if p.calm.Load() || rand.IntN(50) > 0 {
+	const every = 50
+	number := p.chunks.Add(1)
+	if p.calm.Load() || number%every != 1 { // the first one, too
 		return write(chunk)
 	}
 	kinds := changed
 	if p.tampers {
 		kinds = faultKinds
 	}
-	kind := fault(rand.IntN(int(kinds)))
+	kind := fault(number / every % int64(kinds))
 	p.faults[kind].Add(1)
-	at := rand.IntN(len(chunk))
+	random := rand.New(rand.NewPCG(uint64(number), 0))
+	at := random.IntN(len(chunk))
 	switch kind {
 	case delayed:
-		time.Sleep(time.Duration(rand.IntN(200)) * time.Millisecond)
+		time.Sleep(time.Duration(random.IntN(200)) * time.Millisecond)
 	case stalled:
-		time.Sleep(time.Duration(rand.IntN(5000)) * time.Millisecond)
+		time.Sleep(time.Duration(random.IntN(5000)) * time.Millisecond)
 	case trickled:
 		for ; at > 0 && len(chunk) > 1; at-- {
 			if !write(chunk[:1]) {
@@ -172,7 +176,7 @@ func (p *proxy) send(to net.Conn, chunk []byte) bool {
 	case cutWithin:
 		return write(chunk[:at]) && false
 	case changed:
-		chunk[at] ^= byte(1 + rand.IntN(255))
+		chunk[at] ^= byte(1 + random.IntN(255))
 	case repeated:
 		return write(chunk) && write(chunk[at:])
 	case omitted:
