@@ -73,15 +73,15 @@ func TestFullQueueWaits(t *testing.T) {
 		endpoint: newSocket(t), env: []string{"WEFT_STATE=" + filepath.Join(t.TempDir(), "state"), "JAEGER_ENDPOINT=" + address, "WEFT_WINDOW=1s"},
 	}
 	c := startCollector(t, s)
-	agent := startAgent(t, s.endpoint, "killed")
-	const batches = 100 // of 50 ms; usually, they are acknowledged within 250 ms
-	poll(t, "the receiver waits", func() bool { return agent.unacknowledged() > batches })
+	agent := startAgent(t, s.endpoint, "killed", patience)
+	const events = 8000 // of five seconds; usually, they are acknowledged within 250 ms
+	poll(t, "the receiver waits", func() bool { sum := agent.Summary(); return sum.Events-sum.Acked > events })
 	c.stop(t, syscall.SIGKILL)
 	c = startCollector(t, s)
 	to := startBackendAt(t, address)
-	events, length := agent.end(t)
-	to.waitForAll(t, "killed", events)
+	all := agent.finish(t)
+	to.waitForAll(t, "killed", all)
 	c.terminate(t)
-	to.check(t, "killed", events, length)
+	to.check(t, "killed", all, false)
 	to.checkRepeats(t, 0)
 }
