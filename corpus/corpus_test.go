@@ -90,6 +90,7 @@ func (e *entry) judge(t spantest.T, f files, jdk string) (r *run, answers string
 	r = &run{Output: p.output(), entry: e, jdk: major, service: e.service(), truth: truth, played: p}
 	spantest.CheckStructure(t, r.Output)
 	spantest.CheckNothingLost(t, r.Output)
+	checkSums(t, r)
 	answers, err = p.answers(f.recording)
 	return r, answers, err
 }

@@ -34,11 +34,12 @@ import (
 
 // played is what the components of a collector make of a recording.
 type played struct {
-	spans   consumertest.TracesSink  // of thread_span
-	metrics consumertest.MetricsSink // of contention
-	logs    consumertest.LogsSink    // of contention
-	page    http.Handler             // of thread_view
-	counts  *componenttest.Telemetry // what the components count
+	spans    consumertest.TracesSink   // of thread_span
+	metrics  consumertest.MetricsSink  // of contention
+	logs     consumertest.LogsSink     // of contention
+	profiles consumertest.ProfilesSink // of contention
+	page     http.Handler              // of thread_view
+	counts   *componenttest.Telemetry  // what the components count
 }
 
 // output returns the spans for the rules.
@@ -73,6 +74,7 @@ func play(file string, options map[string]any) (out *played, done func(), err er
 		func() error { return p.startEngine(ctx, options) },
 		func() error { return p.startProcessor(ctx) },
 		func() error { return p.startConnector(ctx) },
+		func() error { return p.startProfiles(ctx) },
 		func() error { view, err = p.startPage(ctx); return err },
 		func() error { return p.read(ctx, file) },
 	} {
@@ -149,6 +151,19 @@ func (p *pipelines) startConnector(ctx context.Context) error {
 		return err
 	}
 	return p.start(ctx, logs, logs.ConsumeTraces)
+}
+
+// startProfiles starts another connector, for profiles.
+func (p *pipelines) startProfiles(ctx context.Context) error {
+	f := contentionconnector.NewFactory()
+	cfg := f.CreateDefaultConfig().(*contentionconnector.Config)
+	cfg.Sessions, cfg.FlushInterval = p.shared(), time.Hour
+	cfg.Profiles.Types, cfg.Profiles.Interval = []string{"block", "mutex", "off_cpu"}, time.Hour
+	c, err := f.CreateTracesToProfiles(ctx, connectortest.NewNopSettings(f.Type()), cfg, &p.out.profiles)
+	if err != nil {
+		return err
+	}
+	return p.start(ctx, c, c.ConsumeTraces)
 }
 
 func (p *pipelines) start(ctx context.Context, c component.Component, consume func(context.Context, ptrace.Traces) error) error {

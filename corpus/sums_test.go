@@ -1,0 +1,155 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package corpus
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"net/url"
+	"strings"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+
+	"github.com/weft-otel/weft/e2e/spantest"
+	"github.com/weft-otel/weft/internal/page"
+)
+
+// checkSums checks that all that Weft says about one run has the same sums: the spans, the metrics, the profiles, the page and weft summary.
+func checkSums(t spantest.T, r *run) {
+	t.Helper()
+	contended := sum{int(r.LockTotal(r.service, "", "weft.lock.contentions")), r.LockTotal(r.service, "", "weft.lock.blocked.time")}
+	metrics := r.played.metricSums()
+	assert.Equal(t, contended.count, metrics["weft.lock.contentions"].count, "contentions by metrics")
+	assert.Equal(t, contended.time, metrics["weft.lock.blocked.time"].time, "blocked time by metrics")
+	profiles := r.played.profileSums()
+	assert.Equal(t, contended, profiles["block"], "profile block")
+	assert.Equal(t, contended, profiles["mutex"], "profile mutex")
+	assert.GreaterOrEqual(t, profiles["off_cpu"].time, contended.time, "profile off_cpu")
+	checkSummarySums(t, r)
+	checkPageSums(t, r, contended)
+}
+
+// metricSums adds up the points of each cumulative metric: integers to a number, seconds to a time.
+func (p *played) metricSums() sums {
+	of := sums{}
+	for _, md := range p.metrics.AllMetrics() {
+		for _, rm := range md.ResourceMetrics().All() {
+			for _, sm := range rm.ScopeMetrics().All() {
+				for _, m := range sm.Metrics().All() {
+					if m.Type() != pmetric.MetricTypeSum {
+						continue
+					}
+					s := of[m.Name()]
+					for _, dp := range m.Sum().DataPoints().All() {
+						s.count += int(dp.IntValue())
+						s.time += int64(math.Round(dp.DoubleValue() * 1e9))
+					}
+					of[m.Name()] = s
+				}
+			}
+		}
+	}
+	return of
+}
+
+// profileSums adds up all samples by the type of their period.
+func (p *played) profileSums() sums {
+	of := sums{}
+	for _, pd := range p.profiles.AllProfiles() {
+		text := func(i int32) string { return pd.Dictionary().StringTable().At(int(i)) }
+		for _, rp := range pd.ResourceProfiles().All() {
+			for _, sp := range rp.ScopeProfiles().All() {
+				for _, one := range sp.Profiles().All() {
+					s := of[text(one.PeriodType().TypeStrindex())]
+					for _, sample := range one.Samples().All() {
+						if value := sample.Values().At(0); text(one.SampleType().TypeStrindex()) == "contentions" {
+							s.count += int(value)
+						} else {
+							s.time += value
+						}
+					}
+					of[text(one.PeriodType().TypeStrindex())] = s
+				}
+			}
+		}
+	}
+	return of
+}
+
+// checkSummarySums checks the table of locks in weft summary.
+func checkSummarySums(t spantest.T, r *run) {
+	t.Helper()
+	out, err := r.played.summary("--format", "json")
+	require.NoError(t, err)
+	var summary struct {
+		Spans int       `json:"spans"`
+		Locks []lockRow `json:"locks"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &summary))
+	assert.Equal(t, len(r.Spans), summary.Spans)
+	of := map[string]lockRow{}
+	for i, row := range summary.Locks {
+		assert.True(t, i == 0 || row.Blocked <= summary.Locks[i-1].Blocked, "%s comes too late", row.Class)
+		s := of[row.Class]
+		of[row.Class] = lockRow{Contentions: s.Contentions + row.Contentions, Handoffs: s.Handoffs + row.Handoffs, Blocked: s.Blocked + row.Blocked}
+	}
+	for class, row := range of {
+		total := func(what string) int64 { return r.LockTotal(r.service, class, what) }
+		assert.Equal(t, lockRow{Contentions: total("weft.lock.contentions"), Handoffs: total("weft.lock.handoffs"), Blocked: total("weft.lock.blocked.time")}, row, class)
+	}
+}
+
+// checkPageSums checks the tables of the page, and follows them to the longest interval and its span.
+func checkPageSums(t spantest.T, r *run, contended sum) {
+	t.Helper()
+	ctx, client := context.Background(), page.Of(r.played.page)
+	id := r.sessionOnPage(t)
+	threads, err := client.Threads(ctx, id, nil)
+	require.NoError(t, err)
+	assert.Equal(t, contended, sum{int(threads.Sum.Blocked.Count), threads.Sum.Blocked.Time}, "threads on the page")
+	callers, err := client.Callers(ctx, id, url.Values{"kind": {"blocked"}})
+	require.NoError(t, err)
+	assert.Equal(t, contended, sum{int(callers.Sum.Stats.Count), callers.Sum.Stats.Time}, "callers on the page")
+	if len(callers.Callers) == 0 {
+		return
+	}
+	longest := callers.Callers[0].Longest
+	interval, err := client.Interval(ctx, id, longest.Thread.ID, longest.Time)
+	require.NoError(t, err)
+	require.NotNil(t, interval.Span)
+	s := r.ByID[spanOnPage(t, interval.Span.TraceID, interval.Span.SpanID)]
+	require.NotNil(t, s, "the span of %s", interval.Title)
+	assert.True(t, strings.HasPrefix(interval.Title, s.Name()), "%s, %s: names of spans leave out locks if there are many", interval.Title, s.Name())
+	assert.EqualValues(t, interval.Thread.ID, s.Number("thread.id"))
+	assert.Equal(t, interval.Why, s.Text("weft.wait.cause"))
+}
+
+// sessionOnPage is the ID of the only session.
+func (r *run) sessionOnPage(t spantest.T) string {
+	t.Helper()
+	sessions, err := page.Of(r.played.page).Sessions(context.Background())
+	require.NoError(t, err)
+	require.Len(t, sessions.Sessions, 1)
+	s := sessions.Sessions[0]
+	assert.False(t, s.Live)
+	assert.Equal(t, "end", s.Ended)
+	assert.Zero(t, s.Lost+s.Missed)
+	assert.Equal(t, r.service, s.Service)
+	return s.ID
+}
+
+// spanOnPage is the ID of a span in hexadecimal digits.
+func spanOnPage(t spantest.T, trace, span string) (id spantest.ID) {
+	t.Helper()
+	for text, into := range map[string][]byte{trace: id.Trace[:], span: id.Span[:]} {
+		decoded, err := hex.DecodeString(text)
+		require.NoError(t, err)
+		copy(into, decoded)
+	}
+	return id
+}
