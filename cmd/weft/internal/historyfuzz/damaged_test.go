@@ -31,6 +31,7 @@ func TestDamagedHistories(t *testing.T) {
 		dir := t.TempDir()
 		output, err := tryFrom(dir, next, time.Until(end))
 		if err == nil {
+			t.Logf("seed %d: %s", *seed, output)
 			if *period == 0 || time.Now().After(end) {
 				return
 			}
