@@ -66,7 +66,7 @@ func TestShortLivesEndSessionsToo(t *testing.T) {
 				assert.LessOrEqual(t, most, 3+2*limit, "keys")
 				windows, lost := 0, 0
 				for _, w := range got {
-					_, _, why, events, missed := windowOf(t, w)
+					why, events, missed := windowOf(t, w)
 					assert.Zero(t, missed)
 					if why == "lost" {
 						lost++
@@ -121,7 +121,7 @@ func TestSessionHeardOfAgainGoesOn(t *testing.T) {
 			synctest.Wait()
 			l.crash()
 			for _, w := range l.got {
-				_, _, cut, _, _ := windowOf(t, w)
+				cut, _, _ := windowOf(t, w)
 				require.NotEqual(t, "lost", cut, "life %d: %v %v", n, l.log.All(), l.got)
 			}
 		}
@@ -169,7 +169,7 @@ func TestRepeatedLossHidesNoBatch(t *testing.T) {
 	l.Shutdown(t.Context())
 	total := 0
 	for _, w := range l.got {
-		_, _, _, events, missed := windowOf(t, w)
+		_, events, missed := windowOf(t, w)
 		assert.Zero(t, missed, w)
 		total += events
 	}

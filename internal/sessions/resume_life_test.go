@@ -11,8 +11,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
@@ -149,6 +151,16 @@ func (d *describer) Window(w *window.Window) {
 	}
 	d.pending = append(d.pending, b.String())
 }
+
+// windowOf reads what a describer says of a window.
+func windowOf(t *testing.T, text string) (cut string, events, missed int) {
+	t.Helper()
+	var from, to int
+	_, err := fmt.Sscanf(text, "%d to %d by %s %d events, %d missed", &from, &to, &cut, &events, &missed)
+	require.NoError(t, err)
+	return strings.TrimSuffix(cut, ":"), events, missed
+}
+
 func (*describer) Advanced()         {}
 func (*describer) Closed(window.Cut) {}
 

@@ -188,7 +188,7 @@ func (w *world) checkSum(a *agent, got sums) {
 func (w *world) checkEnds(a *agent, got sums) {
 	end, lost := got.cuts["end"], got.cuts["lost"]
 	switch {
-	case a.done && !a.fooled && end != 1 && !(w.plan.moves && end > 1), a.killed && end > 0:
+	case a.done && !a.fooled && end != 1 && (!w.plan.moves || end == 0), a.killed && end > 0:
 		w.fail("%s: the session ends %d times", a.name, end)
 	case end+lost == 0 && a.acked > 0:
 		w.fail("%s: the session does not end", a.name)
