@@ -50,7 +50,6 @@ func (l *life) receive(send consumer.ConsumeTracesFunc) {
 	}
 	factory := jvmthreadreceiver.NewFactory()
 	cfg := factory.CreateDefaultConfig().(*jvmthreadreceiver.Config)
-	l.entry = newEntrance()
 	cfg.Protocols.Stream.Listener = l.entry
 	set := receivertest.NewNopSettings(factory.Type())
 	set.ID = component.NewID(factory.Type())

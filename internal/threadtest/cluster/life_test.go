@@ -39,7 +39,7 @@ func (p *place) current() *life {
 type life struct {
 	place *place
 	store *store
-	entry *entrance                                         // for agents; nil: none
+	entry *entrance                                         // for agents
 	take  func(ctx context.Context, td ptrace.Traces) error // of other collectors; nil: nothing
 	stops []func(context.Context) error                     // of components, in the order in which a collector stops them
 
@@ -88,9 +88,7 @@ func (l *life) die() {
 		l.place.world.torn.Store(true)
 	}
 	l.store.leave()
-	if l.entry != nil {
-		l.entry.hangUp()
-	}
+	l.entry.hangUp()
 }
 
 func (l *life) isDead() bool {
@@ -101,7 +99,7 @@ func (l *life) isDead() bool {
 
 // begin starts the next life, which ends after some crossings unless that is 0.
 func (p *place) begin(fuse int) {
-	l := &life{place: p, fuse: fuse}
+	l := &life{place: p, fuse: fuse, entry: newEntrance()}
 	l.store = &store{life: l, disk: p.disk}
 	p.build(l)
 	p.mu.Lock()
