@@ -30,8 +30,13 @@ type job struct {
 	bytes   int
 	shed    int64 // events that were dropped to save memory
 	arrived time.Time
-	saved   bool     // the journal has it
-	done    *receipt // nil: it was passed on
+	*ticket
+}
+
+// ticket is what happened to a carrier. The worker that has the carrier owns it, while the backlog may move its jobs to make room.
+type ticket struct {
+	saved bool     // the journal has it
+	done  *receipt // nil: it was passed on
 }
 
 // maxBacklogs bounds the bytes of the backlogs of all sessions, of which a session may have a share: that of one that is busy holds some
@@ -44,7 +49,7 @@ const (
 func newJob(span ptrace.Span, done *receipt) job {
 	own := ptrace.NewSpan()
 	span.CopyTo(own)
-	j := job{span: own, bytes: threadpdata.SizeOf(own), arrived: time.Now(), done: done}
+	j := job{span: own, bytes: threadpdata.SizeOf(own), arrived: time.Now(), ticket: &ticket{done: done}}
 	done.saved.left.Add(1)
 	done.processed.left.Add(1)
 	return j

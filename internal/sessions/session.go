@@ -142,8 +142,10 @@ func (s *Set) process(e *entry, jobs []job) {
 	}
 	for i := taken; i < len(jobs); i++ {
 		if next := s.sessionOf(ctx, e.Resource, jobs[i].span); next != nil {
-			s.pool.again(next, jobs[i])
+			passed := jobs[i]
+			passed.ticket = &ticket{passed.saved, passed.done}
 			jobs[i].done = nil
+			s.pool.again(next, passed)
 		}
 	}
 }
