@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.yaml.in/yaml/v3"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
@@ -62,16 +63,36 @@ func (d *disks) begin(ctx context.Context, o *options) error {
 	return d.read(converted)
 }
 
-// read reads the lines of a file with spans.
+// read reads the lines of a file with spans, without the attributes of resources that config/jaeger.yaml deletes, since Jaeger repeats them.
 func (d *disks) read(file string) error {
-	text, err := os.ReadFile(file)
+	var config struct {
+		Processors struct {
+			Resource struct {
+				Attributes []struct{ Action, Key string }
+			}
+		}
+	}
+	text, err := os.ReadFile("config/jaeger.yaml")
+	if err == nil {
+		err = yaml.Unmarshal(text, &config)
+	}
 	if err != nil {
+		return err
+	}
+	if text, err = os.ReadFile(file); err != nil {
 		return err
 	}
 	for line := range bytes.Lines(text) {
 		td, err := new(ptrace.JSONUnmarshaler).UnmarshalTraces(line)
 		if err != nil {
 			return err
+		}
+		for _, rs := range td.ResourceSpans().All() {
+			for _, change := range config.Processors.Resource.Attributes {
+				if change.Action == "delete" {
+					rs.Resource().Attributes().Remove(change.Key)
+				}
+			}
 		}
 		request, err := new(ptrace.ProtoMarshaler).MarshalTraces(td) // a request has the same form
 		if err != nil {
