@@ -87,10 +87,11 @@ func (e *entry) judge(t spantest.T, f files, jdk string) (r *run, answers string
 		return nil, "", err
 	}
 	defer done()
-	r = &run{Output: p.output(), entry: e, jdk: major, service: e.service(), truth: truth, played: p}
+	r = &run{Output: p.output(), entry: e, jdk: major, service: e.service(), truth: truth, played: p, recording: f.recording}
 	spantest.CheckStructure(t, r.Output)
 	spantest.CheckNothingLost(t, r.Output)
 	checkSums(t, r)
+	checkJaeger(t, r)
 	answers, err = p.answers(f.recording)
 	return r, answers, err
 }

@@ -59,6 +59,8 @@ type run struct {
 	service string
 	truth   []byte // that the program printed
 	played  *played
+
+	recording string // file
 }
 
 // know decodes what the program knows.

@@ -4,17 +4,22 @@
 package corpus
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
 	"math"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 
+	"github.com/google/pprof/profile"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
+	"github.com/weft-otel/weft/cmd/weft/command"
 	"github.com/weft-otel/weft/e2e/spantest"
 	"github.com/weft-otel/weft/internal/page"
 )
@@ -30,6 +35,9 @@ func checkSums(t spantest.T, r *run) {
 	assert.Equal(t, contended, profiles["block"], "profile block")
 	assert.Equal(t, contended, profiles["mutex"], "profile mutex")
 	assert.GreaterOrEqual(t, profiles["off_cpu"].time, contended.time, "profile off_cpu")
+	for _, family := range []string{"block", "mutex"} {
+		assert.Equal(t, contended, profileFile(t, r, family), "weft profile --type %s", family)
+	}
 	checkSummarySums(t, r)
 	checkPageSums(t, r, contended)
 }
@@ -77,6 +85,28 @@ func (p *played) profileSums() sums {
 				}
 			}
 		}
+	}
+	return of
+}
+
+// profileFile adds up the samples of the file that weft profile writes, as go tool pprof reads them.
+func profileFile(t spantest.T, r *run, family string) (of sum) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "weft-corpus-")
+	require.NoError(t, err)
+	defer func() { _ = os.RemoveAll(dir) }()
+	file := filepath.Join(dir, family+".pb.gz")
+	var said bytes.Buffer // how to open the file
+	code := command.Run("test", strings.NewReader(""), &said, &said, "profile", r.recording, "--type", family, "-o", file)
+	require.Zero(t, code, "%s", &said)
+	content, err := os.ReadFile(file)
+	require.NoError(t, err)
+	p, err := profile.ParseData(content)
+	require.NoError(t, err)
+	assert.Equal(t, family, p.PeriodType.Type)
+	for _, s := range p.Sample {
+		of.count += int(s.Value[0])
+		of.time += s.Value[1]
 	}
 	return of
 }
