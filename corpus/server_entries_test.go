@@ -24,4 +24,24 @@ var servers = []entry{
 		name: "tomcat", program: []string{"com.acme.prices.PriceServer", "HOST", "PORT"}, jars: "tomcat", from: agent, engine: wholeRun(nil),
 		drive: under(runtimes.Load{Clients: 24, Requests: 5, Path: "/price/", Want: priced}), check: checkTomcat,
 	},
+	{
+		name: "tomcat-virtual", program: []string{"com.acme.prices.PriceServer", "HOST", "PORT", "virtual"}, jars: "tomcat", from: agent, least: 24,
+		engine: wholeRun(nil), drive: under(runtimes.Load{Clients: 24, Requests: 5, Path: "/price/", Want: priced}), check: checkTomcatVirtual,
+	},
+	{
+		name: "spring", jars: "spring", from: agent, engine: wholeRun(nil),
+		program: []string{
+			"com.acme.shop.Shop", "--server.address=HOST", "--server.port=PORT", "--spring.datasource.url=jdbc:h2:mem:shop",
+			"--spring.datasource.hikari.maximum-pool-size=4", "--spring.datasource.hikari.connection-timeout=600000",
+		},
+		drive: under(runtimes.Load{Clients: 24, Requests: 5, Path: "/order/", Want: func(int) string { return "placed" }}), check: checkSpring,
+	},
+	{name: "kafka", program: []string{"com.acme.clicks.Clicks", "HOST:PORT", "20"}, jars: "kafka", java: startsQuickly, from: agent, engine: wholeRun(nil), drive: withBroker, check: checkKafka},
+	{name: "kafka-broker", program: []string{"com.acme.clicks.Clicks", "HOST:PORT", "20"}, jars: "kafka", least: 24, from: agent, engine: wholeRun(nil), drive: asBroker, check: checkBroker},
+	{name: "lucene", program: []string{"com.acme.search.Indexer", "3"}, jars: "lucene", from: agent, engine: wholeRun(nil), drive: alone(false), check: checkLucene},
+	{name: "netty", program: []string{"com.acme.quotes.Main", "20"}, jars: "netty", from: agent, engine: wholeRun(nil), check: checkNetty},
+	{
+		name: "tomcat-crowd", program: []string{"com.acme.prices.PriceServer", "HOST", "PORT", "200"}, jars: "tomcat", from: agent,
+		drive: under(runtimes.Load{Clients: 200, Requests: 2, Path: "/price/", Want: priced}), check: checkCrowd,
+	},
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/weft-otel/weft/e2e/spantest"
 )
@@ -18,6 +17,27 @@ func checkTomcat(t spantest.T, r *run) {
 	t.Helper()
 	var waited int64
 	r.know(t, &waited)
+	checkPrices(t, r, waited)
+	workers := func(s *spantest.Span) bool {
+		return strings.Contains(s.Text("thread.name"), "-exec-") && s.IsState() && s.Text("weft.wait.kind") != ""
+	}
+	assert.Subset(t, []string{"idle", "lock"}, spantest.WaitsWhere(r.Output, r.service, workers).Values("weft.wait.kind"))
+	assert.Regexp(t, `^price-reloader slept \S+ \S+ in PriceList\.fetch holding PriceList\.lock; \d+ http-nio-\S+-exec threads waited \S+ \S*s for it`, headline(t, r))
+	checkNewcomer(t, r, bottleneck{lock: "PriceList.lock", holder: "price-reloader", doing: "asleep in PriceList.fetch", sufferers: `http-nio-.*-exec-\*`})
+}
+
+// checkTomcatVirtual checks the same servlet with a virtual thread for each request.
+func checkTomcatVirtual(t spantest.T, r *run) {
+	t.Helper()
+	var waited int64
+	r.know(t, &waited)
+	checkPrices(t, r, waited)
+	checkNewcomer(t, r, bottleneck{lock: "PriceList.lock", holder: "price-reloader", doing: "asleep in PriceList.fetch", sufferers: "request-"})
+}
+
+// checkPrices checks the waits for the lock of the prices, and that there are few others.
+func checkPrices(t spantest.T, r *run, waited int64) {
+	t.Helper()
 	isPrice := func(s *spantest.Span) bool {
 		return s.Text("weft.lock.name") == "PriceList.lock" && s.Text("thread.name") != "price-reloader"
 	}
@@ -30,13 +50,4 @@ func checkTomcat(t spantest.T, r *run) {
 	assert.Equal(t, "com.acme.prices.PriceList.fetch", locked.Most("weft.lock.holder.function"))
 	others := spantest.WaitsWhere(r.Output, r.service, func(s *spantest.Span) bool { return s.Contended() && s.Text("weft.lock.name") != "PriceList.lock" })
 	assert.Less(t, others.Time, waited/10, "idle workers, the acceptor and the poller do not contend: %v", others.Values("weft.lock.class"))
-	workers := func(s *spantest.Span) bool {
-		return strings.Contains(s.Text("thread.name"), "-exec-") && s.IsState() && s.Text("weft.wait.kind") != ""
-	}
-	assert.Subset(t, []string{"idle", "lock"}, spantest.WaitsWhere(r.Output, r.service, workers).Values("weft.wait.kind"))
-	summary, err := r.played.summary()
-	require.NoError(t, err)
-	first, _, _ := strings.Cut(summary, "\n\n")
-	assert.Regexp(t, `^price-reloader slept \S+ \S+ in PriceList\.fetch holding PriceList\.lock; \d+ http-nio-\S+-exec threads waited \S+ \S*s for it`,
-		strings.Join(strings.Fields(first), " "))
 }

@@ -4,87 +4,31 @@
 package e2e
 
 import (
-	"flag"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/weft-otel/weft/e2e/browser"
 	"github.com/weft-otel/weft/e2e/runtimes"
 )
 
-var recordings = flag.String("recordings", "", "folder that keeps the recordings of real servers, for a look at their pages with weft view")
-
-// service is a real server with a bottleneck, and what somebody who looks for it wants to know, in the words of its source.
-type service struct {
-	name                            string
-	least                           int // JDK
-	record                          func(t *testing.T, service, file string)
-	lock, holder, method, sufferers string
-}
-
-func services() []service {
-	newest := jdks[len(jdks)-1]
-	return []service{
-		{
-			name: "spring", lock: `HikariPool`, holder: `http-nio-\S+`, method: `Orders\.charge`, sufferers: `2\d threads`,
-			record: recordShop,
-		},
-		{
-			name: "kafka", lock: `BufferPool`, holder: `kafka-producer-network-thread`, method: `Audit\.write`, sufferers: `visitor`,
-			record: recordClicks,
-		},
-		{
-			name: "tomcat", lock: `PriceList\.lock`, holder: `price-reloader`, method: `PriceList\.fetch`, sufferers: `\d{3} (http-nio-\S+ )?threads`,
-			record: pricesRecorder(jdks[0], "500", 500, 6),
-		},
-		{
-			name: "virtual", lock: `PriceList\.lock`, holder: `price-reloader`, method: `PriceList\.fetch`, sufferers: `request-\*`,
-			record: pricesRecorder(newest, "virtual", 200, 15), least: 21,
-		},
-	}
-}
-
-// recordShop runs Spring Boot, whose clients share a small pool of Hikari.
-func recordShop(t *testing.T, service, file string) {
+// recordPrices records Tomcat, whose requests need a lock that a thread keeps while it fetches prices.
+func recordPrices(t *testing.T, file string) {
 	t.Helper()
-	address := freeAddress(t)
-	host, port, _ := strings.Cut(address, ":")
-	jvm := java(t, jdks[0], file, service, "-cp", withJars(t, "spring"), "com.acme.shop.Shop", "--server.address="+host, "--server.port="+port,
-		"--spring.datasource.url=jdbc:h2:mem:shop", "--spring.datasource.hikari.maximum-pool-size=4", "--spring.datasource.hikari.connection-timeout=600000")
-	serve(t, jvm, address, runtimes.Load{Clients: 24, Requests: 20, Path: "/order/", Want: func(int) string { return "placed" }})
-}
-
-// recordClicks runs a producer of Kafka whose callback blocks its network thread.
-func recordClicks(t *testing.T, service, file string) {
-	t.Helper()
-	broker := startKafka(t)
-	p := java(t, jdks[len(jdks)-1], file, service, quickStart, "-cp", withJars(t, "kafka"), "com.acme.clicks.Clicks", broker.address, "30")
-	require.Equal(t, 0, p.wait(t), "exit code of the program")
-	broker.stop(t, syscall.SIGTERM)
-}
-
-// pricesRecorder returns a function that runs Tomcat, whose requests need a lock that a thread keeps while it fetches prices.
-func pricesRecorder(j jdk, workers string, clients, requests int) func(t *testing.T, service, file string) {
 	const items = 100 // the others cost nothing
-	l := runtimes.Load{Clients: clients, Requests: requests, Path: "/price/", Want: func(client int) string {
+	l := runtimes.Load{Clients: 500, Requests: 6, Path: "/price/", Want: func(client int) string {
 		if client >= items {
 			return "0"
 		}
 		return strconv.Itoa(client * client)
 	}}
-	return func(t *testing.T, service, file string) {
-		t.Helper()
-		address := freeAddress(t)
-		host, port, _ := strings.Cut(address, ":")
-		serve(t, java(t, j, file, service, "-Xmx512m", "-cp", withJars(t, "tomcat"), "com.acme.prices.PriceServer", host, port, workers), address, l)
-	}
+	address := freeAddress(t)
+	host, port, _ := strings.Cut(address, ":")
+	serve(t, java(t, jdks[0], file, "tomcat", "-Xmx512m", "-cp", withJars(t, "tomcat"), "com.acme.prices.PriceServer", host, port, "500"), address, l)
 }
 
 // visibleText is all text in the window that nothing covers.
@@ -148,51 +92,39 @@ func (n *newcomer) clicksWait() {
 	})()`))
 }
 
-// TestNewcomer records real servers under load, and opens the recordings as somebody would who has never seen the page. What they look for is
-// what the programs do by construction.
+// TestNewcomer records a server with 500 threads under load, and opens the recording as somebody would who has never seen the page. What they look
+// for is what the program does by construction.
 func TestNewcomer(t *testing.T) {
 	b := browser.Start(t)
-	for _, s := range services() {
-		t.Run(s.name, func(t *testing.T) {
-			if jdks[len(jdks)-1].major < s.least {
-				t.Skipf("NOT TESTED: install a JDK %d or newer", s.least)
-			}
-			file := filepath.Join(*recordings, s.name+".weft")
-			if *recordings == "" {
-				file = filepath.Join(t.TempDir(), s.name+".weft")
-			}
-			if !exists(file) {
-				s.record(t, s.name+",virtual=on", "file://"+file)
-			}
-			p := b.Open(t, addressIn(t, start(t, nil, built("weft"), "view", file, "--no-browser")), browser.Window{Width: 1280, Height: 800})
-			p.Until(`document.querySelector(".incident-title") && document.querySelector(".answer .lock-name")`)
-			wants := func(but ...string) map[string]string {
-				all := map[string]string{"lock": s.lock, "holder": s.holder, "method": s.method, "sufferers": s.sufferers}
-				for _, one := range but {
-					delete(all, one)
-				}
-				return all
-			}
-			n := newcomer{t: t, page: p, wants: wants()}
-			n.looks("first screen")
-			assert.Empty(t, n.wants, "not on the first screen")
-			n.wants = wants("method") // the holder may run now and then
-			n.reads("costliest incident", p.Text(".incident"))
-			assert.Empty(t, n.wants, "not in the row of the costliest incident")
-
-			p.Click(".incident-title")
-			p.Until(`document.querySelector(".lanes .name") && window.weftPlane?.rows.length > 0`)
-			p.Painted()
-			p.Until(`weftPlane.cache.complete()`)
-			threads := browser.Eval[int](p, `document.querySelectorAll(".lanes .name").length`)
-			assert.Less(t, threads, 60, "rows of the episode")
-			assert.Regexp(t, s.holder, p.Text(".lanes .name"), "the first lane is that of the holder")
-
-			n.wants = wants("method", "sufferers") // the one that suffers was clicked
-			n.clicksWait()
-			p.Until(`document.querySelector(".detail .sentence")`)
-			n.reads("wait", p.Text(".detail"))
-			assert.Empty(t, n.wants, "not in the details of a wait")
-		})
+	file := filepath.Join(t.TempDir(), "tomcat.weft")
+	recordPrices(t, "file://"+file)
+	p := b.Open(t, addressIn(t, start(t, nil, built("weft"), "view", file, "--no-browser")), browser.Window{Width: 1280, Height: 800})
+	p.Until(`document.querySelector(".incident-title") && document.querySelector(".answer .lock-name")`)
+	wants := func(but ...string) map[string]string {
+		all := map[string]string{"lock": `PriceList\.lock`, "holder": `price-reloader`, "method": `PriceList\.fetch`, "sufferers": `\d{3} (http-nio-\S+ )?threads`}
+		for _, one := range but {
+			delete(all, one)
+		}
+		return all
 	}
+	n := newcomer{t: t, page: p, wants: wants()}
+	n.looks("first screen")
+	assert.Empty(t, n.wants, "not on the first screen")
+	n.wants = wants("method") // the holder may run now and then
+	n.reads("costliest incident", p.Text(".incident"))
+	assert.Empty(t, n.wants, "not in the row of the costliest incident")
+
+	p.Click(".incident-title")
+	p.Until(`document.querySelector(".lanes .name") && window.weftPlane?.rows.length > 0`)
+	p.Painted()
+	p.Until(`weftPlane.cache.complete()`)
+	threads := browser.Eval[int](p, `document.querySelectorAll(".lanes .name").length`)
+	assert.Less(t, threads, 60, "rows of the episode")
+	assert.Regexp(t, `price-reloader`, p.Text(".lanes .name"), "the first lane is that of the holder")
+
+	n.wants = wants("method", "sufferers") // the one that suffers was clicked
+	n.clicksWait()
+	p.Until(`document.querySelector(".detail .sentence")`)
+	n.reads("wait", p.Text(".detail"))
+	assert.Empty(t, n.wants, "not in the details of a wait")
 }

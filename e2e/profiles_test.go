@@ -7,19 +7,15 @@ import (
 	"bytes"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
-	"github.com/google/pprof/profile"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
-
-	"github.com/weft-otel/weft/internal/viewapi"
 )
 
 // profilesGate makes a collector accept pipelines of profiles.
@@ -44,21 +40,6 @@ func startProfiled(t *testing.T, s setup) profiled {
 // waitSum is the number of contended waits and their time in nanoseconds.
 type waitSum struct{ count, time int64 }
 
-// checkTotals waits for the end of a session, and compares the sums of all profiles, of the metrics and of the page.
-func (p profiled) checkTotals(t *testing.T, service string) map[string]waitSum {
-	t.Helper()
-	p.waitForCut(t, service, "end")
-	onPage := p.onPage(t)
-	metrics, sums := p.stop(t, service)
-	require.Positive(t, onPage.time)
-	assert.Equal(t, onPage, metrics, "metrics")
-	assert.Equal(t, onPage, sums["block"], "block")
-	assert.Equal(t, onPage, sums["mutex"], "mutex")
-	assert.GreaterOrEqual(t, sums["off_cpu"].time, onPage.time)
-	t.Logf("%s: %d contended waits, %d ns", service, onPage.count, onPage.time)
-	return sums
-}
-
 // stop stops both collectors and returns the sums of the metrics and of all profiles.
 func (p profiled) stop(t *testing.T, service string) (metrics waitSum, profiles map[string]waitSum) {
 	t.Helper()
@@ -66,19 +47,6 @@ func (p profiled) stop(t *testing.T, service string) (metrics waitSum, profiles 
 	p.sink.terminate(t)
 	metrics = waitSum{count: p.metric(t, "weft.lock.contentions"), time: p.metric(t, "weft.lock.blocked.time")}
 	return metrics, p.profiles(t, service)
-}
-
-// onPage returns the sums of the page for the only session.
-func (p profiled) onPage(t *testing.T) waitSum {
-	t.Helper()
-	var list pageSessions
-	poll(t, "the page shows that the session has ended", func() bool {
-		fromPage(t, p.collector, "sessions", &list)
-		return len(list.Sessions) == 1 && !list.Sessions[0].Live
-	})
-	var threads viewapi.Threads
-	fromPage(t, p.collector, "sessions/"+list.Sessions[0].ID+"/threads", &threads)
-	return waitSum{threads.Sum.Blocked.Count, threads.Sum.Blocked.Time}
 }
 
 // metric returns the last value of a cumulative metric, over all its series. Seconds become nanoseconds.
@@ -139,72 +107,26 @@ func eachLine(t *testing.T, path string, do func(line []byte)) {
 	}
 }
 
-// TestProfilesHaveTheTotals compares the profiles that a real collector receives over OTLP with the metrics and the page, for the sample, for a
-// server with a pool, and for a flight recording.
-func TestProfilesHaveTheTotals(t *testing.T) {
-	t.Run("sample", func(t *testing.T) {
-		p := startProfiled(t, setup{})
-		jvm := java(t, jdks[0], p.endpoint, "exchange", "com.acme.orders.Exchange", "5")
-		jvm.wait(t)
-		p.checkTotals(t, "exchange")
-	})
-	t.Run("pool", func(t *testing.T) {
-		p := startProfiled(t, setup{})
-		waited := runShop(t, jdks[len(jdks)-1], p.collector, withJars(t, "spring"))
-		sums := p.checkTotals(t, "shop")
-		assert.Greater(t, sums["block"].time, waited*9/10, "the program measured the waits for connections")
-	})
-	t.Run("aggregated", func(t *testing.T) { // the page has no intervals, and the agent sends no holders
-		p := startProfiled(t, setup{})
-		var truth struct {
-			Threads []counters `json:"threads"`
-		}
-		runJava(t, jdks[0], p.endpoint+",mode=aggregated,interval=100ms", "counters", &truth, "Counters", "20")
-		poll(t, "the session ended", func() bool { return strings.Contains(strings.Join(p.errLines(), ""), "Session ended") })
-		metrics, sums := p.stop(t, "counters")
-		least := int64(0) // the program also counts waits to reenter as blocked, but not its first rounds
-		for _, th := range truth.Threads {
-			if strings.HasPrefix(th.Name, "buyer-") {
-				least += th.BlockedCount
-			}
-		}
-		require.Positive(t, least)
-		assert.GreaterOrEqual(t, metrics.count, least)
-		assert.Equal(t, metrics, sums["block"])
-		assert.Equal(t, metrics, sums["mutex"])
-	})
-	t.Run("flight recording", func(t *testing.T) {
-		dir := t.TempDir()
-		file := filepath.Join(dir, "Convoy.jfr")
-		var truth any
-		record(t, jdks[0], file, &truth, "Convoy", "monitor")
-		p := startProfiled(t, setup{config: "replay.yaml", env: []string{"WEFT_RECORDINGS=" + file, "WEFT_STATE=" + t.TempDir()}})
-		sums := p.checkTotals(t, "Convoy")
-		for _, family := range []string{"block", "mutex"} {
-			assert.Equal(t, sums[family], byCommand(t, file, family), "weft profile --type "+family)
-		}
-	})
-}
-
-// byCommand returns the sums of the file that weft profile writes, as go tool pprof reads them.
-func byCommand(t *testing.T, recording, family string) (sum waitSum) {
-	t.Helper()
-	out := filepath.Join(t.TempDir(), family+".pb.gz")
-	said, err := exec.Command(built("weft"), "profile", recording, "--type", family, "-o", out).CombinedOutput()
-	require.NoError(t, err, "%s", said)
-	file, err := os.Open(out)
-	require.NoError(t, err)
-	defer file.Close() //nolint:errcheck // read only
-	p, err := profile.Parse(file)
-	require.NoError(t, err)
-	for _, s := range p.Sample {
-		sum.count += s.Value[0]
-		sum.time += s.Value[1]
+// TestProfilesOfSums compares the profiles that a real collector receives over OTLP with the metrics, for an agent that sends sums: neither
+// intervals nor holders. Package corpus compares those of all recordings.
+func TestProfilesOfSums(t *testing.T) {
+	p := startProfiled(t, setup{})
+	var truth struct {
+		Threads []counters `json:"threads"`
 	}
-	raw, err := exec.Command("go", "tool", "pprof", "-raw", out).CombinedOutput()
-	require.NoError(t, err, "%s", raw)
-	assert.Contains(t, string(raw), "PeriodType: "+family+" count")
-	return sum
+	runJava(t, jdks[0], p.endpoint+",mode=aggregated,interval=100ms", "counters", &truth, "Counters", "20")
+	poll(t, "the session ended", func() bool { return strings.Contains(strings.Join(p.errLines(), ""), "Session ended") })
+	metrics, sums := p.stop(t, "counters")
+	least := int64(0) // the program also counts waits to reenter as blocked, but not its first rounds
+	for _, th := range truth.Threads {
+		if strings.HasPrefix(th.Name, "buyer-") {
+			least += th.BlockedCount
+		}
+	}
+	require.Positive(t, least)
+	assert.GreaterOrEqual(t, metrics.count, least)
+	assert.Equal(t, metrics, sums["block"])
+	assert.Equal(t, metrics, sums["mutex"])
 }
 
 // TestProfilesNeedTheGate checks that a collector without the gate says what to do.

@@ -8,10 +8,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"os/exec"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -50,15 +47,6 @@ func get(url string) (string, error) {
 	defer func() { _ = response.Body.Close() }() // it was only read
 	body, err := io.ReadAll(response.Body)
 	return string(body), err
-}
-
-// summaryOf returns the first sentence of weft summary, in one line, and all its text.
-func summaryOf(t *testing.T, c *collector) (first, text string) {
-	t.Helper()
-	out, err := exec.Command(built("weft"), "summary", filepath.Join(c.out, "spans.json")).Output()
-	require.NoError(t, err)
-	first, _, _ = strings.Cut(string(out), "\n\n")
-	return strings.Join(strings.Fields(first), " "), string(out)
 }
 
 // withJars compiles the programs of a folder, which use jars. It returns their class path.
