@@ -31,7 +31,6 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/threadpdata"
@@ -274,20 +273,19 @@ func TestStorageIsRequired(t *testing.T) {
 	require.EqualError(t, err, "protocols::file::storage: memory: not a storage extension of this collector; add one to service::extensions")
 }
 
-// The number of missing events that a recording claims is limited.
-func TestMissingEventsAreCapped(t *testing.T) {
+// A recording that claims an impossible number of missing events is read without that number.
+func TestImpossibleNumbersOfMissingEventsAreIgnored(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.weft")
 	text := strings.Replace(recorded, "watermark=300000900 before=2", "watermark=300000900 before=18446744073709551615", 1)
 	require.NoError(t, os.WriteFile(path, native(t, text), 0o600))
 	sink := new(consumertest.TracesSink)
-	tel := componenttest.NewTelemetry()
-	r, log := filesOf(t, tel, sink, componenttest.NewNopHost(), func(f *Config) { f.Include = []string{path} })
+	r, log := filesOf(t, componenttest.NewTelemetry(), sink, componenttest.NewNopHost(), func(f *Config) { f.Include = []string{path} })
 	logged(t, log, "Finished all recordings")
 	r.stop()
 	assert.Equal(t, all, carried(t, sink.AllTraces()))
-	lost, err := tel.GetMetric("otelcol_receiver_jvm_thread_events_lost")
-	require.NoError(t, err)
-	assert.EqualValues(t, jvmthread.MaxEvents/2, lost.Data.(metricdata.Sum[int64]).DataPoints[0].Value)
+	problems := log.FilterMessage("Problem in a recording").All()
+	require.Len(t, problems, 1)
+	assert.Contains(t, problems[0].ContextMap()["problem"], "18446744073709551615 events before it, want at most 1152921504606846976; ignoring the number")
 }
 
 func batches(t testing.TB, all []ptrace.Traces) (list []uint64) {
