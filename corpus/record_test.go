@@ -113,7 +113,15 @@ func (s *studio) record(t *testing.T, e *entry, j runtimes.JDK, f files) error {
 		return err
 	}
 	raw := strings.TrimSuffix(f.recording, ".gz")
-	recorder := "-XX:StartFlightRecording=filename=" + raw + ",settings=" + filepath.Join(home, "e2e/testdata/everything.jfc")
+	settings := filepath.Join(filepath.Dir(raw), "everything.jfc") // a flight recording has the JVM's options, which must not name this checkout
+	text, err := os.ReadFile(filepath.Join(home, "e2e/testdata/everything.jfc"))
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(settings, text, 0o600); err != nil {
+		return err
+	}
+	recorder := "-XX:StartFlightRecording=filename=" + raw + ",settings=" + settings
 	if e.from == agent {
 		// The pool and the wait give the agent room and time for all events, however busy the machine is.
 		recorder = "-agentpath:" + filepath.Join(home, "build/libweft.so") + "=file=" + raw + ",service=" + e.service() + ",pool=64m,exit-wait=60s" + e.agent
