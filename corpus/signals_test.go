@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -96,17 +97,28 @@ func attributes(attrs pcommon.Map) string {
 	return string(body)
 }
 
-// metricLines are the points that the connector sent, without times.
-func (p *played) metricLines() string {
-	var lines []string
-	for _, md := range p.metrics.AllMetrics() {
-		for _, rm := range md.ResourceMetrics().All() {
-			for _, sm := range rm.ScopeMetrics().All() {
-				for _, m := range sm.Metrics().All() {
-					lines = append(lines, pointLines(m)...)
+// allMetrics are the metrics that the connector sent.
+func (p *played) allMetrics() iter.Seq[pmetric.Metric] {
+	return func(yield func(pmetric.Metric) bool) {
+		for _, md := range p.metrics.AllMetrics() {
+			for _, rm := range md.ResourceMetrics().All() {
+				for _, sm := range rm.ScopeMetrics().All() {
+					for _, m := range sm.Metrics().All() {
+						if !yield(m) {
+							return
+						}
+					}
 				}
 			}
 		}
+	}
+}
+
+// metricLines are the points that the connector sent, without times.
+func (p *played) metricLines() string {
+	var lines []string
+	for m := range p.allMetrics() {
+		lines = append(lines, pointLines(m)...)
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")

@@ -22,9 +22,18 @@ import (
 // TestExactWithOpenTelemetryAgent has OpenTelemetry's Java agent transform classes in the same JVM, VirtualThread among those that it sees:
 // each unpark of a virtual thread is still recorded once, and the JVM verifies all bytecode.
 func TestExactWithOpenTelemetryAgent(t *testing.T) {
-	newest := newestJVM(t)
+	newest := newestWithBlocking(t)
 	file := filepath.Join(t.TempDir(), "wakers.weft")
-	var truth wakers
+	var truth struct {
+		Turns int `json:"turns"`
+		Pairs []struct {
+			Way        string `json:"way"`
+			WakerKind  string `json:"waker_kind"`
+			WaiterKind string `json:"waiter_kind"`
+			Waiter     int64  `json:"waiter"`
+			Wakers     []any  `json:"wakers"`
+		} `json:"pairs"`
+	}
 	runJava(t, newest, "file://"+file+",virtual=exact,file-size=1g", "wakers", &truth, "-javaagent:"+javaAgent(t), "-Dotel.traces.exporter=none",
 		"-Dotel.metrics.exporter=none", "-Dotel.logs.exporter=none", "-Dotel.javaagent.logging=none", "--sun-misc-unsafe-memory-access=allow",
 		"-XX:+UnlockDiagnosticVMOptions", "-XX:+BytecodeVerificationLocal",

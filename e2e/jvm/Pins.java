@@ -7,15 +7,24 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Array;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.StringJoiner;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
 
 /**
  * Pins TIMES MILLISECONDS: for each way, a virtual thread waits TIMES times for MILLISECONDS, below a native frame, in a class
- * initializer or while it owns a monitor, which keeps its carrier busy. Prints how long each wait was, seen from outside.
+ * initializer or while it owns a monitor, which keeps its carrier busy. Prints how long each wait was, seen from outside, and for how long it
+ * kept a carrier according to the flight recorder.
  */
 public final class Pins {
   interface Body {
@@ -343,20 +352,43 @@ public final class Pins {
     int times = Integer.parseInt(args[0]);
     millis = Integer.parseInt(args[1]);
     findNative();
-    StringJoiner ways = new StringJoiner(",", "{\"ways\":[", "]}");
+    StringJoiner ways = new StringJoiner(",", "[", "]");
     run("warm-up", new Native(new Park()), 2);
     run("warm-up", new Initializer(), 2);
-    ways.add(run("native-park", new Native(new Park()), times));
-    ways.add(run("native-sleep", new Native(new Sleep()), times));
-    ways.add(run("native-lock", new Native(new Lock()), times));
-    ways.add(run("native-monitor", new Native(new Monitor()), times));
-    ways.add(run("native-wait", new Native(new Wait()), times));
-    ways.add(run("initializer", new Initializer(), times));
-    ways.add(run("initialized", new Initialized(), times));
-    ways.add(run("synchronized", new Synchronized(), times));
-    ways.add(run("monitor", new Monitor(), times));
-    ways.add(run("wait", new Wait(), times));
-    ways.add(run("park", new Park(), times));
-    System.out.println(ways);
+    try (Recording recording = new Recording()) {
+      recording.enable("jdk.VirtualThreadPinned").withThreshold(Duration.ZERO).withoutStackTrace();
+      recording.start();
+      ways.add(run("native-park", new Native(new Park()), times));
+      ways.add(run("native-sleep", new Native(new Sleep()), times));
+      ways.add(run("native-lock", new Native(new Lock()), times));
+      ways.add(run("native-monitor", new Native(new Monitor()), times));
+      ways.add(run("native-wait", new Native(new Wait()), times));
+      ways.add(run("initializer", new Initializer(), times));
+      ways.add(run("initialized", new Initialized(), times));
+      ways.add(run("synchronized", new Synchronized(), times));
+      ways.add(run("monitor", new Monitor(), times));
+      ways.add(run("wait", new Wait(), times));
+      ways.add(run("park", new Park(), times));
+      recording.stop();
+      System.out.printf("{\"ways\":%s,\"pins\":%s}%n", ways, pins(recording));
+    }
+  }
+
+  /** Returns the events of a recording: thread and length. */
+  private static List<String> pins(Recording recording) throws IOException {
+    Path file = Files.createTempFile("pins", ".jfr");
+    try {
+      recording.dump(file);
+      return RecordingFile.readAllEvents(file).stream()
+          .sorted((a, b) -> a.getStartTime().compareTo(b.getStartTime()))
+          .map(Pins::pin)
+          .collect(Collectors.toList());
+    } finally {
+      Files.delete(file);
+    }
+  }
+
+  private static String pin(RecordedEvent event) {
+    return String.format("[%d,%d]", event.getThread().getJavaThreadId(), event.getDuration().toNanos());
   }
 }

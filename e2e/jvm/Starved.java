@@ -6,8 +6,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Starved COUNT MILLIS: two virtual threads compute until COUNT others have been started, and for MILLIS from then on; those wait for a
- * carrier meanwhile. Needs -Djdk.virtualThreadScheduler.parallelism=2 and maxPoolSize=2. Each virtual thread measures how long it was queued: from
- * the call of its start to its first statement. Prints what it measured; times of day are in nanoseconds since the epoch.
+ * carrier meanwhile. Needs -Djdk.virtualThreadScheduler.parallelism=2 and maxPoolSize=2. Each virtual thread measures how long it was queued: at
+ * most from the call of its start to its first statement, at least from the return of its start until the first hog has computed. Prints
+ * bounds of what Weft must find: how long each hog kept a carrier for which others waited, and how long all, and the longest, were queued.
  */
 public final class Starved {
   private static final int CARRIERS = 2;
@@ -21,6 +22,7 @@ public final class Starved {
   private static final class Task {
     final Thread thread;
     long started; // when start was called
+    long queuedSince; // when it had returned
     long ran;
     long ended;
 
@@ -40,16 +42,23 @@ public final class Starved {
     void start() {
       started = Probe.now();
       thread.start();
+      queuedSince = Probe.now();
+    }
+
+    /** Waits for its end, and returns how long it had a carrier at most. */
+    long mostRun() throws InterruptedException {
+      thread.join();
+      return Probe.now() - started;
     }
 
     long queued() {
       return ran - started;
     }
 
-    String hog(String method) {
+    String hog(String method, long least, long most) {
       return String.format(
-          "{\"id\":%s,\"name\":\"%s\",\"class\":\"Starved\",\"method\":\"%s\",\"start\":%d,\"end\":%d,\"duration\":%d,\"queued\":%d}",
-          Probe.id(thread), thread.getName(), method, ran, ended, ended - ran, queued());
+          "{\"id\":%s,\"name\":\"%s\",\"class\":\"Starved\",\"method\":\"%s\",\"least\":%d,\"most\":%d}",
+          Probe.id(thread), thread.getName(), method, least, most);
     }
   }
 
@@ -96,30 +105,28 @@ public final class Starved {
     for (Task hog : hogs) hog.start();
     Probe.until(() -> computing.get() == CARRIERS);
     for (Task task : tasks) task.start();
-    long last = Probe.now();
     boolean starved = finished.get() == 0; // the hogs have not left a carrier
     until = System.nanoTime() + nanos;
     allStarted = true;
-    for (Task hog : hogs) hog.thread.join();
+    long[] most = {hogs[0].mostRun(), hogs[1].mostRun()};
     for (Task task : tasks) task.thread.join();
 
+    long left = Math.min(hogs[0].ended, hogs[1].ended); // until then there was no carrier
     long sum = 0;
+    long least = 0;
     long longest = 0;
     StringJoiner list = new StringJoiner(",", "[", "]");
     for (int i = 0; i < hogs.length; i++) {
       sum += hogs[i].queued();
-      list.add(hogs[i].hog(methods[i]));
+      list.add(hogs[i].hog(methods[i], hogs[i].ended - tasks[0].queuedSince, most[i]));
     }
-    long lastRan = 0;
     for (Task task : tasks) {
       sum += task.queued();
+      least += left - task.queuedSince;
       longest = Math.max(longest, task.queued());
-      lastRan = Math.max(lastRan, task.ran);
     }
     System.out.printf(
-        "{\"carriers\":%d,\"hogs\":%s,\"waiting\":%d,\"starved\":%b,\"queued_count\":%d,\"queued_sum\":%d,\"queued_longest\":%d,"
-            + "\"starvation_start\":%d,\"all_started\":%d,\"starvation_end\":%d,\"last_ran\":%d}%n",
-        CARRIERS, list, count, starved, count + hogs.length, sum, longest,
-        tasks[0].started, last, Math.min(hogs[0].ended, hogs[1].ended), lastRan);
+        "{\"hogs\":%s,\"waiting\":%d,\"starved\":%b,\"count\":%d,\"least\":%d,\"most\":%d,\"longest_least\":%d,\"longest_most\":%d}%n",
+        list, count, starved, count + hogs.length, least, sum, left - tasks[0].queuedSince, longest);
   }
 }

@@ -6,7 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** Threads that wait nearly all the time, each in one way, until there is input. Prints a count ten times a second. */
+/**
+ * Switched WEFT OPTIONS: threads wait nearly all the time, each in one way, while options of the agent change. Prints the threads, and from when
+ * until when they waited with these options.
+ */
 public final class Switched {
   private static final long MILLIS = 20;
   private static volatile boolean over;
@@ -34,17 +37,19 @@ public final class Switched {
           Thread.sleep(5); // else it may take the monitor again and again, and the other thread would be in one wait all the time
         });
     begin(threads, "block", () -> hold(gate, 0));
-    for (int i = 0; System.in.available() == 0; i++) {
-      System.out.println("count " + i);
-      Thread.sleep(100);
-    }
+    Thread.sleep(5 * MILLIS);
+    Attach.options(args[0], args[1]);
+    Thread.sleep(5 * MILLIS); // the waits that were in progress end
+    long from = Probe.now();
+    Thread.sleep(20 * MILLIS);
+    long to = Probe.now();
     over = true;
     for (Thread thread : threads) thread.join();
     StringBuilder ids = new StringBuilder();
     for (Thread thread : threads) {
       ids.append(ids.length() == 0 ? "" : ",").append("\"").append(thread.getName()).append("\":").append(Probe.id(thread));
     }
-    System.out.printf("{%s}%n", ids);
+    System.out.printf("{\"from\":%d,\"to\":%d,\"threads\":{%s}}%n", from, to, ids);
   }
 
   private static void begin(List<Thread> threads, String name, Wait wait) {

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * VirtualParked N: N virtual threads wait for a lock that the main thread holds, and N sleep, until there is input. Prints a count ten times a
- * second, and at last the threads and when the lock was released.
+ * VirtualParked N WEFT: N virtual threads wait for a lock that the main thread holds, and N sleep, before the agent records anything. Prints the
+ * threads, when the agent had recorded for a while, and when the lock was released.
  */
 public final class VirtualParked {
   private static final ReentrantLock lock = new ReentrantLock();
@@ -43,17 +43,17 @@ public final class VirtualParked {
     List<Thread> sleepers = start(count, VirtualParked::sleep);
     for (Thread thread : acquirers) Probe.until(() -> thread.getState() == Thread.State.WAITING);
     for (Thread thread : sleepers) Probe.until(() -> thread.getState() == Thread.State.TIMED_WAITING);
-    for (int i = 0; System.in.available() == 0; i++) {
-      System.out.println("count " + i);
-      Thread.sleep(100);
-    }
+    Attach.options(args[1], "pause=off");
+    Thread.sleep(500); // the agent looks at all threads
+    long from = Probe.now();
+    Thread.sleep(100);
     long released = Probe.now();
     lock.unlock();
     for (Thread thread : sleepers) thread.interrupt();
     for (Thread thread : acquirers) thread.join();
     for (Thread thread : sleepers) thread.join();
     System.out.printf(
-        "{\"owner\":%s,\"acquirers\":%s,\"sleepers\":%s,\"released\":%d}%n",
-        Probe.id(Thread.currentThread()), Probe.ids(acquirers), Probe.ids(sleepers), released);
+        "{\"owner\":%s,\"acquirers\":%s,\"sleepers\":%s,\"from\":%d,\"released\":%d}%n",
+        Probe.id(Thread.currentThread()), Probe.ids(acquirers), Probe.ids(sleepers), from, released);
   }
 }

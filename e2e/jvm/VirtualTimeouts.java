@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
 /**
  * VirtualTimeouts TURNS: waits of platform and virtual threads with and without a timeout, each of which ends in a known way, TURNS times.
@@ -125,7 +126,7 @@ public final class VirtualTimeouts {
 
   private void awaitEnd(Thread waiter) {
     int turn = begun;
-    Probe.until(() -> ended == turn);
+    until(() -> ended == turn);
     lock.unlock();
   }
 
@@ -143,7 +144,7 @@ public final class VirtualTimeouts {
               if (!virtual) Probe.register();
               for (int i = 1; i <= turns; i++) {
                 int turn = i;
-                Probe.until(() -> begun >= turn);
+                until(() -> begun >= turn);
                 wait.once();
                 ended = turn;
               }
@@ -157,9 +158,9 @@ public final class VirtualTimeouts {
                 int turn = i;
                 if (locks) lock.lock();
                 begun = turn;
-                if (ends != NOTHING) Probe.until(() -> waits(waiter, virtual) || ended == turn);
+                if (ends != NOTHING) until(() -> waits(waiter, virtual) || ended == turn);
                 ends.wait(waiter);
-                Probe.until(() -> ended == turn);
+                until(() -> ended == turn);
               }
             });
     waiter.start();
@@ -169,6 +170,14 @@ public final class VirtualTimeouts {
     results.add(
         String.format(
             "{\"way\":\"%s\",\"end\":\"%s\",\"virtual\":%b,\"thread\":%s,\"other\":%s}", way, end, virtual, Probe.id(waiter), Probe.id(other)));
+  }
+
+  /** Spins; there are fewer threads than carriers. It seldom yields: the agent may record each time. */
+  private static void until(BooleanSupplier condition) {
+    for (int i = 1; !condition.getAsBoolean(); i++) {
+      if (i % 10_000 == 0) Thread.yield();
+      else Thread.onSpinWait();
+    }
   }
 
   /** Whether a thread waits. A platform thread shows the state before it stops: it may then see an interrupt before the JVM is called. */
