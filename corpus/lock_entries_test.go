@@ -21,4 +21,22 @@ var lockEntries = []entry{
 	{name: "switched-monitor", program: []string{"Switched", "WEFT", "monitor=off"}, from: agent, engine: wholeRun(nil), check: checkSwitched("block")},
 	{name: "switched-park", program: []string{"Switched", "WEFT", "park=off"}, from: agent, engine: wholeRun(nil), check: checkSwitched("park")},
 	{name: "switched-sleep", program: []string{"Switched", "WEFT", "sleep=off"}, from: agent, engine: wholeRun(nil), check: checkSwitched("sleep", "hold")},
+
+	{name: "locknames", program: []string{"LockNames"}, from: agent, engine: wholeRun(nil), check: checkLockNames},
+	{name: "locknames-interpreted", program: []string{"LockNames"}, java: []string{"-Xint"}, from: agent, engine: wholeRun(nil), check: checkLockNames},
+	{
+		name: "locknames-compiled", program: []string{"LockNames"}, java: []string{"-Xcomp", "-XX:CompileCommand=quiet", "-XX:CompileCommand=compileonly,LockNames*::*"},
+		from: agent, engine: wholeRun(nil), check: checkLockNames,
+	},
+
+	{name: "deadlock", program: []string{"Deadlock", "3000"}, from: agent, engine: map[string]any{"window": "500ms"}, check: checked(checkDeadlock)},
+
+	{
+		name: "exchange", program: []string{"com.acme.orders.Exchange", "1"}, from: agent, engine: map[string]any{"window": "200ms", "max_spans_per_window": 0},
+		check: checkUnfolded,
+	},
+	{
+		name: "exchange-folded", program: []string{"com.acme.orders.Exchange", "1"}, from: agent,
+		engine: map[string]any{"window": "200ms", "max_spans_per_window": maxSpans}, check: checkFolded,
+	},
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/weft-otel/weft/e2e/spantest"
 )
@@ -92,33 +91,4 @@ func checkLineOfIncident(t *testing.T, spans []v1Span) {
 	roots, _ := lines(t, spans)
 	require.Len(t, roots, 1)
 	assert.NotEmpty(t, roots[0].visit(map[*line]bool{}), roots[0].OperationName)
-}
-
-// TestDeadlockIsAnIncident checks that a search for deadlocks finds one, as an error, while it lasts.
-func TestDeadlockIsAnIncident(t *testing.T) {
-	server := startJaeger(t)
-	c := startCollector(t, server.setup())
-	jvm := java(t, jdks[len(jdks)-1], c.endpoint, "stuck", "Deadlock")
-	var truth struct {
-		Deadlocked []int64 `json:"deadlocked"`
-	}
-	poll(t, "the threads are deadlocked", func() bool { return len(jvm.outLines()) > 0 })
-	jvm.truth(t, &truth)
-	var found []searched
-	poll(t, "Jaeger finds it", func() bool {
-		found = server.search(t, "stuck", "deadlock")
-		return len(found) > 0
-	})
-	require.Len(t, found, 1)
-	root := found[0].root
-	assert.Equal(t, ptrace.StatusCodeError, root.Status().Code())
-	assert.Equal(t, "deadlock", root.Text("error.type"))
-	assert.Contains(t, root.Text("weft.explanation"), "deadlock: ")
-	var threads []int64
-	for _, s := range found[0].spans {
-		if s.Text("weft.incident.role") == "waiter" {
-			threads = append(threads, s.Number("thread.id"))
-		}
-	}
-	assert.ElementsMatch(t, truth.Deadlocked, threads)
 }

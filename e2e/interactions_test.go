@@ -6,9 +6,6 @@ package e2e
 import (
 	"testing"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
 	"github.com/weft-otel/weft/e2e/spantest"
 )
 
@@ -39,46 +36,4 @@ func checked[T any](check func(spantest.T, *output, string, T)) func(*testing.T,
 			check(t, o, service, truth)
 		}
 	}
-}
-
-// TestDeadlockInEveryWindow checks that two threads waiting for each other are deadlocked in every window from then on.
-func TestDeadlockInEveryWindow(t *testing.T) {
-	onEachJDK(t, func(t *testing.T, j jdk) {
-		c := startCollector(t, setup{})
-		jvm := java(t, j, c.endpoint, "stuck", "Deadlock")
-		poll(t, "the threads are deadlocked", func() bool { return len(jvm.outLines()) > 0 })
-		var truth struct {
-			Deadlocked []int64 `json:"deadlocked"`
-		}
-		jvm.truth(t, &truth)
-		var o *output
-		poll(t, "they are in three windows", func() bool {
-			o = c.spans(t)
-			for _, thread := range truth.Deadlocked {
-				if len(o.States("stuck", thread, "deadlocked")) < 3 {
-					return false
-				}
-			}
-			return true
-		})
-		c.terminate(t)
-		o = c.spans(t)
-		spantest.CheckStructure(t, o)
-		deadlocks := map[string]bool{}
-		for _, root := range o.Roots("stuck") {
-			for _, event := range root.Events().All() {
-				if id, ok := event.Attributes().Get("weft.deadlock.id"); ok {
-					deadlocks[id.Str()] = true
-				}
-			}
-		}
-		assert.Len(t, deadlocks, 1, "reported once")
-		for _, thread := range truth.Deadlocked {
-			states := o.States("stuck", thread, "deadlocked")
-			require.NotEmpty(t, states, "thread %d", thread)
-			for _, s := range states {
-				assert.True(t, deadlocks[s.Text("weft.deadlock.id")], "id of the deadlock")
-			}
-		}
-	})
 }

@@ -23,36 +23,23 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
-// TestLocksHaveTheSourcesNames runs a program whose threads are named after the locks that they wait for.
-func TestLocksHaveTheSourcesNames(t *testing.T) {
+// TestLocksHaveTheSourcesNamesIfAttached attaches the agent to a program whose threads are named after the locks that they wait for, two of them
+// since before. Programs with the agent from their start are in the recorded corpus.
+func TestLocksHaveTheSourcesNamesIfAttached(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
-		for name, flags := range map[string][]string{
-			"default":     nil,
-			"interpreted": {"-Xint"},
-			"compiled":    {"-Xcomp", "-XX:CompileCommand=quiet", "-XX:CompileCommand=compileonly,LockNames*::*"},
-		} {
-			t.Run(name, func(t *testing.T) {
-				file := filepath.Join(t.TempDir(), "names.weft")
-				agent := "-agentpath:" + built("libweft.so") + "=file=" + file
-				p := start(t, nil, filepath.Join(j.home, "bin", "java"), append(append([]string{agent, "-cp", classes}, flags...), "LockNames")...)
-				checkLockNames(t, p, file)
-			})
-		}
-		t.Run("attached", func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "names.weft")
-			p := start(t, nil, filepath.Join(j.home, "bin", "java"), "-XX:+EnableDynamicAgentLoading", "-cp", classes, "LockNames", "attach")
-			poll(t, "the program is ready", func() bool { return len(p.outLines()) == 1 })
-			weft := start(t, nil, built("weft"), "attach", strconv.Itoa(p.cmd.Process.Pid), "file="+file)
-			require.Zero(t, weft.wait(t), "exit code of weft attach")
-			// What the snapshot found is dropped if the thread continues before the sender has merged it.
-			poll(t, "the snapshot is in the file", func() bool {
-				stuck := slices.DeleteFunc(recordedEvents(t, file), func(event string) bool { return !strings.Contains(event, "at LockNames.enter") })
-				return len(stuck) == 2
-			})
-			_, err := io.WriteString(p.stdin, "\n")
-			require.NoError(t, err)
-			checkLockNames(t, p, file)
+		file := filepath.Join(t.TempDir(), "names.weft")
+		p := start(t, nil, filepath.Join(j.home, "bin", "java"), "-XX:+EnableDynamicAgentLoading", "-cp", classes, "LockNames", "attach")
+		poll(t, "the program is ready", func() bool { return len(p.outLines()) == 1 })
+		weft := start(t, nil, built("weft"), "attach", strconv.Itoa(p.cmd.Process.Pid), "file="+file)
+		require.Zero(t, weft.wait(t), "exit code of weft attach")
+		// What the snapshot found is dropped if the thread continues before the sender has merged it.
+		poll(t, "the snapshot is in the file", func() bool {
+			stuck := slices.DeleteFunc(recordedEvents(t, file), func(event string) bool { return !strings.Contains(event, "at LockNames.enter") })
+			return len(stuck) == 2
 		})
+		_, err := io.WriteString(p.stdin, "\n")
+		require.NoError(t, err)
+		checkLockNames(t, p, file)
 	})
 }
 
@@ -97,8 +84,6 @@ func checkLockNames(t *testing.T, p *process, file string) {
 	}
 	assert.Equal(t, truth.Cases, cases, "threads that waited")
 	for _, thread := range []string{"class:", "static method:", "stuck at a class:"} {
-		if lock, waited := locks[thread]; waited {
-			assert.Equal(t, "java.lang.Class<LockNames>", lock, thread)
-		}
+		assert.Equal(t, "java.lang.Class<LockNames>", locks[thread], thread)
 	}
 }

@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** Two threads that wait for each other's lock: the program must be killed. */
+/** Deadlock [MILLIS]: two threads wait for each other's lock. The program ends after some time, or must be killed. */
 public final class Deadlock {
   private static final class Left {}
 
@@ -21,7 +21,8 @@ public final class Deadlock {
     Blocked.await(right, one);
     Blocked.await(left, two);
     System.out.printf("{\"deadlocked\":[%s,%s]}%n", Probe.id(one), Probe.id(two));
-    one.join();
+    one.join(args.length > 0 ? Long.parseLong(args[0]) : 0);
+    System.exit(0);
   }
 
   private static void hold(Object first, Object second, int turn) {
