@@ -25,8 +25,10 @@ fly() { # NAME JDK PROGRAM [ARGUMENT...]
     out=$1.jfr
     java=$2/bin/java
     shift 2
-    "$java" "-XX:StartFlightRecording=filename=$out,settings=$root/e2e/testdata/everything.jfc" -cp "$classes" "$@" >/dev/null
-    gzip -9nf "$out"
+    # The recording has the JVM's options and the name of its file, which must not name this checkout.
+    cp "$root/e2e/testdata/everything.jfc" "$classes"
+    "$java" "-XX:StartFlightRecording=filename=$classes/$out,settings=$classes/everything.jfc" -cp "$classes" "$@" >/dev/null
+    gzip -9nc "$classes/$out" >"$out.gz"
 }
 
 jdk17=$1
