@@ -39,4 +39,7 @@ var lockEntries = []entry{
 		name: "exchange-folded", program: []string{"com.acme.orders.Exchange", "1"}, from: agent,
 		engine: map[string]any{"window": "200ms", "max_spans_per_window": maxSpans}, check: checkFolded,
 	},
+
+	{name: "owners-many", program: []string{"Owners", "many", "160", "0"}, from: agent, engine: wholeRun(nil), check: checkOwners},
+	{name: "owners-one", program: []string{"Owners", "one", "100", "0"}, from: agent, engine: wholeRun(nil), check: checkOwners},
 }

@@ -65,4 +65,18 @@ var virtualEntries = []entry{
 		name: "parkedbefore", program: []string{"VirtualParked", "100", "WEFT"}, from: agent, agent: ",pause=on", least: virtualThreads,
 		engine: wholeRun(nil), check: checkParkedBefore,
 	},
+
+	// From JDK 24 on, many virtual threads can be blocked: they leave their carriers.
+	{
+		name: "owners-platform", program: []string{"VirtualOwners", "held", "platform", "100", "3"}, from: agent, agent: virtualOn, least: 24,
+		engine: wholeRun(nil), check: checkOwners,
+	},
+	{
+		name: "owners-mounted", program: []string{"VirtualOwners", "held", "mounted", "100", "3"}, from: agent, agent: virtualOn, least: 24,
+		engine: wholeRun(nil), check: checkOwners,
+	},
+	{
+		name: "owners-unmounted", program: []string{"VirtualOwners", "held", "unmounted", "100", "3"}, from: agent, agent: virtualOn, least: 24,
+		engine: wholeRun(nil), check: checkOwners,
+	},
 }
