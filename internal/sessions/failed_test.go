@@ -242,14 +242,14 @@ func eventsIn(t *testing.T, description string) (events int) {
 	return events
 }
 
-// In a test that does not ask for it, a panic is not contained.
+// In a test that does not enable it, a panic is not contained.
 func TestDefectsAreLoudInTests(t *testing.T) {
 	r := newRun("Follow", 0, nil)
 	assert.PanicsWithValue(t, "defect in Follow", func() { _ = r.Consume(t.Context(), program(faultyProgram)[0]) })
 	r.Shutdown(t.Context())
 }
 
-// The carriers of a session that has failed are acknowledged at once and refused, so that none is repeated for ever. Others are followed.
+// The carriers of a session that has failed are acknowledged at once and refused, so that none is repeated. Others are followed.
 func TestCarriersOfAFailedSessionAreAcknowledged(t *testing.T) {
 	failure.ContainIn(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -31,7 +31,7 @@ type Part struct {
 	Before    uint64 // events in all earlier batches, gaps not counted
 	First     uint64 // the sender has no earlier batch than this one; 0: not known
 	End       string // not empty: the session is over, and why
-	Lost      bool   // the sender assumes the end: the session may go on with a batch of the same number
+	Lost      bool   // the sender assumes the end: the session may continue with a batch of the same number
 	Events    []jvmthread.Event
 }
 

@@ -24,7 +24,7 @@ type disk struct {
 
 func newDisk() *disk { return &disk{files: make(map[string]map[string][]byte)} }
 
-// fork returns what a collector goes on with that is dead but does not know it.
+// fork returns the disk of a collector that is dead but does not know it.
 func (d *disk) fork() *disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -34,7 +34,7 @@ func (p *place) current() *life {
 	return p.life
 }
 
-// life is a collector from its start to its end. Its components are the real ones. When it is killed, they do not notice: they go on with a
+// life is a collector from its start to its end. Its components are the real ones. When it is killed, they do not notice: they continue with a
 // copy of the disk and a network that takes everything, and are stopped, so that no goroutine is left. Nothing of that reaches others.
 type life struct {
 	place *place
@@ -207,7 +207,7 @@ func (e *entrance) isDead() bool {
 	return e.dead
 }
 
-// hangUp closes all connections, as the end of a process does: agents cannot tell that from a regular end.
+// hangUp closes all connections, as the end of a process does: agents cannot distinguish that from a regular end.
 func (e *entrance) hangUp() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -21,7 +21,7 @@ const (
 )
 
 // TestDamagedHistories passes damaged histories to all that reads histories. It does so in another process: a panic in any goroutine ends that,
-// and the next one goes on after the mutation that failed.
+// and the next one continues after the mutation that failed.
 func TestDamagedHistories(t *testing.T) {
 	if *scratch != "" {
 		t.Skip("this is the other process")

@@ -109,7 +109,7 @@ func TestDefectOfTheNextComponent(t *testing.T) {
 	assert.Equal(t, 1, log.FilterMessage("The next component permanently rejected a batch; its events are lost").Len())
 }
 
-// In a test that does not ask for it, a panic is not contained.
+// In a test that does not enable it, a panic is not contained.
 func TestDefectsAreLoudInTests(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.weft")
 	require.NoError(t, os.WriteFile(path, native(t, recorded), 0o600))
