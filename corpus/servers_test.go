@@ -42,12 +42,20 @@ func checkPrices(t spantest.T, r *run, waited int64) {
 		return s.Text("weft.lock.name") == "PriceList.lock" && s.Text("thread.name") != "price-reloader"
 	}
 	locked := spantest.WaitsWhere(r.Output, r.service, isPrice)
-	assert.LessOrEqual(t, locked.Time, waited, "the servlet reads the clock before and after each wait")
-	assert.InEpsilon(t, waited, locked.Time, 0.1, "waits for the lock")
+	accountedFor(t, waited, locked.Time, "waits for the lock")
 	assert.Equal(t, []string{"com.acme.prices.PriceList.price"}, locked.Values("code.function.name"))
 	assert.Equal(t, []string{"java.util.concurrent.locks.ReentrantLock.lock"}, locked.Values("weft.wait.entry"))
 	assert.Equal(t, "price-reloader", locked.Most("weft.lock.holder.thread.name"))
 	assert.Equal(t, "com.acme.prices.PriceList.fetch", locked.Most("weft.lock.holder.function"))
 	others := spantest.WaitsWhere(r.Output, r.service, func(s *spantest.Span) bool { return s.Contended() && s.Text("weft.lock.name") != "PriceList.lock" })
 	assert.Less(t, others.Time, waited/10, "idle workers, the acceptor and the poller do not contend: %v", others.Values("weft.lock.class"))
+}
+
+// accountedFor compares the time that a program measured around its waits with the waits that were seen. It reads the clock before and after
+// each wait, so it cannot measure less. It measures more by the time for which it had no processor in between: a recording in which that is more
+// than a tenth is recorded again.
+func accountedFor(t spantest.T, measured, seen int64, what string) {
+	t.Helper()
+	assert.LessOrEqual(t, seen, measured, what)
+	assert.GreaterOrEqual(t, seen, measured-measured/10, what)
 }
