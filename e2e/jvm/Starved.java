@@ -8,7 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Starved COUNT MILLIS: two virtual threads compute until COUNT others have been started, and for MILLIS from then on; those wait for a
  * carrier meanwhile. Needs -Djdk.virtualThreadScheduler.parallelism=2 and maxPoolSize=2. Each virtual thread measures how long it was queued: at
  * most from the call of its start to its first statement, at least from the return of its start until the first hog has computed. Prints
- * bounds of what Weft must find: how long each hog kept a carrier for which others waited, and how long all, and the longest, were queued.
+ * bounds of what Weft must find: how long each hog had a carrier, and how long all, and the longest, were queued. While a task was queued, both
+ * hogs had their carriers.
  */
 public final class Starved {
   private static final int CARRIERS = 2;
@@ -55,10 +56,9 @@ public final class Starved {
       return ran - started;
     }
 
-    String hog(String method, long least, long most) {
+    String hog(String method, long most) {
       return String.format(
-          "{\"id\":%s,\"name\":\"%s\",\"class\":\"Starved\",\"method\":\"%s\",\"least\":%d,\"most\":%d}",
-          Probe.id(thread), thread.getName(), method, least, most);
+          "{\"id\":%s,\"name\":\"%s\",\"class\":\"Starved\",\"method\":\"%s\",\"most\":%d}", Probe.id(thread), thread.getName(), method, most);
     }
   }
 
@@ -118,7 +118,7 @@ public final class Starved {
     StringJoiner list = new StringJoiner(",", "[", "]");
     for (int i = 0; i < hogs.length; i++) {
       sum += hogs[i].queued();
-      list.add(hogs[i].hog(methods[i], hogs[i].ended - tasks[0].queuedSince, most[i]));
+      list.add(hogs[i].hog(methods[i], most[i]));
     }
     for (Task task : tasks) {
       sum += task.queued();

@@ -175,7 +175,7 @@ public final class VirtualTimeouts {
   /** Spins; there are fewer threads than carriers. It seldom yields: the agent may record each time. */
   private static void until(BooleanSupplier condition) {
     for (int i = 1; !condition.getAsBoolean(); i++) {
-      if (i % 10_000 == 0) Thread.yield();
+      if (i % 100_000 == 0) Thread.yield();
       else Thread.onSpinWait();
     }
   }
