@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -43,6 +44,13 @@ func alone(only bool) driver {
 		}
 		return lines[len(lines)-1], nil
 	}
+}
+
+// quoted runs a program that prints a line for people.
+func quoted(t *testing.T, j runtimes.JDK, args []string) (string, error) {
+	t.Helper()
+	said, err := alone(true)(t, j, args)
+	return strconv.Quote(said), err
 }
 
 // under puts a server under load, and stops it as an operator would. What Load.Run returns is the truth.

@@ -109,14 +109,14 @@ var programs = []entry{
 	{name: "convoy-monitor-longest", program: []string{"Convoy", "monitor"}, from: agent, engine: wholeRun(nil), also: noLock, check: checkConvoy},
 	{name: "convoy-lock-longest", program: []string{"Convoy", "lock"}, from: agent, engine: wholeRun(nil), also: noLock, check: checkConvoy},
 
-	{name: "pingpong", program: []string{"PingPong", "200"}, from: agent, engine: seconds, check: checked(spantest.CheckPingPong)},
-	{name: "notifies", program: []string{"Notifies", "100"}, from: agent, engine: seconds, check: checked(spantest.CheckNotifies)},
+	{name: "pingpong", program: []string{"PingPong", "200"}, from: agent, engine: seconds, check: checkPingPong},
+	{name: "notifies", program: []string{"Notifies", "100"}, from: agent, engine: seconds, check: checkNotifies},
 	{name: "startsjoins", program: []string{"StartsJoins", "20"}, from: agent, engine: seconds, check: checked(spantest.CheckStartsJoins)},
 	{name: "sleeps", program: []string{"Sleeps", "50"}, from: agent, engine: seconds, check: checked(spantest.CheckSleeps)},
 	{name: "timedwaits", program: []string{"TimedWaits", "40"}, from: agent, engine: seconds, check: checked(spantest.CheckTimedWaits)},
 	{name: "interrupts", program: []string{"Interrupts", "20"}, from: agent, engine: seconds, check: checked(spantest.CheckInterrupts)},
 
-	{name: "pingpong-jfr", program: []string{"PingPong", "200"}, from: flight, engine: seconds, check: checked(spantest.CheckPingPong)},
+	{name: "pingpong-jfr", program: []string{"PingPong", "200"}, from: flight, engine: seconds, check: checkPingPong},
 	{name: "notifies-jfr", program: []string{"Notifies", "50"}, from: flight, engine: seconds, check: checked(checkRecordedNotifies)},
 	{name: "startsjoins-jfr", program: []string{"StartsJoins", "20"}, from: flight, engine: seconds, check: checked(spantest.CheckStartsJoins)},
 	{name: "sleeps-jfr", program: []string{"Sleeps", "20"}, from: flight, engine: seconds, check: checked(spantest.CheckSleeps)},

@@ -44,4 +44,9 @@ var servers = []entry{
 		name: "tomcat-crowd", program: []string{"com.acme.prices.PriceServer", "HOST", "PORT", "200"}, jars: "tomcat", from: agent,
 		drive: under(runtimes.Load{Clients: 200, Requests: 2, Path: "/price/", Want: priced}), check: checkCrowd,
 	},
+	{name: "exchange-traces", program: []string{"com.acme.orders.Exchange", "4"}, from: agent, engine: seconds, drive: quoted, check: checkExchange},
+	{
+		name: "counters", program: []string{"Counters", "20"}, from: agent, engine: map[string]any{"window": "1s", "max_spans_per_window": 0},
+		check: checkCounters,
+	},
 }

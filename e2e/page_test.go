@@ -5,7 +5,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"path/filepath"
 	"testing"
@@ -38,93 +37,6 @@ func fromPage(t *testing.T, c *collector, path string, into any) {
 	defer resp.Body.Close() //nolint:errcheck // read only
 	require.Equal(t, http.StatusOK, resp.StatusCode, path)
 	require.NoError(t, json.NewDecoder(resp.Body).Decode(into))
-}
-
-// TestPageMatchesTheSpans checks that the tables of the page equal the program's own counts and the spans exactly. It then follows them
-// to the longest interval and its blocker.
-func TestPageMatchesTheSpans(t *testing.T) {
-	onEachJDK(t, func(t *testing.T, j jdk) {
-		c := startCollector(t, setup{})
-		var truth spantest.PingPong
-		runJava(t, j, c.endpoint, "pingpong", &truth, "PingPong", "200")
-		c.waitForCut(t, "pingpong", "end")
-
-		var list pageSessions
-		poll(t, "the page shows that the session has ended", func() bool {
-			fromPage(t, c, "sessions", &list)
-			return len(list.Sessions) == 1 && !list.Sessions[0].Live
-		})
-		s := list.Sessions[0]
-		assert.Equal(t, "pingpong", s.Service)
-		assert.Equal(t, "end", s.Ended)
-		assert.Zero(t, s.Lost+s.Missed)
-
-		var table struct {
-			Classes []struct {
-				Class   string `json:"class"`
-				Blocked struct {
-					Count int64 `json:"count"`
-					Time  int64 `json:"time"`
-				} `json:"blocked"`
-				Saving struct {
-					Drag  int64 `json:"drag"`
-					Bound int64 `json:"bound"`
-				} `json:"saving"`
-			} `json:"classes"`
-		}
-		fromPage(t, c, "sessions/"+s.ID+"/classes?sort=blocked.time&savings=true", &table)
-		require.NotEmpty(t, table.Classes)
-		hottest := table.Classes[0]
-		assert.Equal(t, truth.Lock, hottest.Class)
-		assert.EqualValues(t, truth.Handoffs, hottest.Blocked.Count)
-		assert.LessOrEqual(t, hottest.Saving.Drag, hottest.Saving.Bound)
-
-		var callers struct {
-			Callers []struct {
-				Method  string `json:"method"`
-				Longest struct {
-					Thread struct {
-						ID int64 `json:"id"`
-					} `json:"thread"`
-					Time int64 `json:"time"`
-				} `json:"longest"`
-			} `json:"callers"`
-		}
-		fromPage(t, c, "sessions/"+s.ID+"/callers?class="+truth.Lock, &callers)
-		require.NotEmpty(t, callers.Callers)
-		assert.Contains(t, callers.Callers[0].Method, "PingPong")
-
-		var interval struct {
-			Title string `json:"title"`
-			Why   string `json:"why"`
-			Stack struct {
-				Frames []string `json:"frames"`
-			} `json:"stack"`
-			Owner struct {
-				Thread struct {
-					ID int64 `json:"id"`
-				} `json:"thread"`
-			} `json:"owner"`
-			Span struct {
-				TraceID string `json:"trace_id"`
-				SpanID  string `json:"span_id"`
-			} `json:"span"`
-		}
-		longest := callers.Callers[0].Longest
-		fromPage(t, c, fmt.Sprintf("sessions/%s/interval?thread=%d&at=%d", s.ID, longest.Thread.ID, longest.Time), &interval)
-		assert.Equal(t, "handoff", interval.Why)
-		assert.NotEmpty(t, interval.Stack.Frames)
-		assert.ElementsMatch(t, truth.Players, []int64{longest.Thread.ID, interval.Owner.Thread.ID})
-
-		o := c.finish(t, "pingpong")
-		assert.Equal(t, o.LockTotal("pingpong", truth.Lock, "weft.lock.blocked.time"), hottest.Blocked.Time)
-		spans := o.Of("pingpong", func(sp *span) bool {
-			return sp.TraceID().String() == interval.Span.TraceID && sp.SpanID().String() == interval.Span.SpanID
-		})
-		if assert.Len(t, spans, 1, "the span on the page") {
-			assert.Equal(t, interval.Title, spans[0].Name())
-		}
-	})
 }
 
 // TestPageAfterRestart checks that a directory preserves sessions across a restart.

@@ -6,7 +6,6 @@ package e2e
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -14,22 +13,16 @@ import (
 	"github.com/weft-otel/weft/e2e/spantest"
 )
 
-// counters are a thread's values from ThreadMXBean, with bounds of its times in nanoseconds.
+// counters are a thread's values from ThreadMXBean.
 type counters struct {
-	Name          string `json:"name"`
-	ID            int64  `json:"id"`
-	Parks         int64  `json:"parks"`
-	BlockedCount  int64  `json:"blocked_count"`
-	BlockedMillis int64  `json:"blocked_millis"`
-	WaitedCount   int64  `json:"waited_count"`
-	WaitedMillis  int64  `json:"waited_millis"`
-	BlockedLeast  int64  `json:"blocked_least"`
-	BlockedMost   int64  `json:"blocked_most"`
-	WaitedLeast   int64  `json:"waited_least"`
-	WaitedMost    int64  `json:"waited_most"`
+	Name         string `json:"name"`
+	ID           int64  `json:"id"`
+	Parks        int64  `json:"parks"`
+	BlockedCount int64  `json:"blocked_count"`
+	WaitedCount  int64  `json:"waited_count"`
 }
 
-// TestCountsMatchThreadMXBean compares counts and times with ThreadMXBean, an independent source.
+// TestCountsMatchThreadMXBean compares counts with ThreadMXBean, an independent source. Package corpus also compares times.
 func TestCountsMatchThreadMXBean(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		c := startCollector(t, setup{engine: []string{"max_spans_per_window: 0"}})
@@ -59,9 +52,6 @@ func TestCountsMatchThreadMXBean(t *testing.T) {
 //   - blocked: each contended enter, and each wait or join ended by a notify (the end of a thread notifies its joiners). Not the return of a
 //     timed-out or interrupted wait: that is an ordinary enter, and an event if contended.
 //   - waited: each call of Object.wait, including join's, of sleep and of park, even if the park returns at once.
-//
-// It adds up times in ticks and truncates to milliseconds when read, so a sum is less than one millisecond too small. The two observe waits at
-// slightly different moments; the bounds measured by the program hold for both.
 func checkCounters(t *testing.T, o *output, service string, jvm counters) {
 	t.Helper()
 	total := func(what string, states ...string) (sum int64) {
@@ -71,62 +61,18 @@ func checkCounters(t *testing.T, o *output, service string, jvm counters) {
 		return sum
 	}
 	waits := []string{"waiting", "joining", "sleeping", "parked"}
-	notified := waitsOf(o, service, jvm.ID)
-	assert.Equal(t, jvm.BlockedCount, total("count", "blocked")+notified.count, "blocked, and notified")
+	assert.Equal(t, jvm.BlockedCount, total("count", "blocked")+notifiedWaits(o, service, jvm.ID), "blocked, and notified")
 	assert.Equal(t, jvm.WaitedCount, total("count", waits...), "waited")
 	assert.EqualValues(t, jvm.Parks, o.Began(service, jvm.ID, "parked", ""), "parked by the program, which names no lock")
-
-	blocked := total("time", "blocked") + notified.blocked
-	waited := total("time", append(waits, "reentering")...) + notified.within
-	checkTime(t, "blocked", jvm.BlockedMillis, blocked, jvm.BlockedLeast, jvm.BlockedMost)
-	checkTime(t, "waited", jvm.WaitedMillis, waited, jvm.WaitedLeast, jvm.WaitedMost)
 }
 
-func checkTime(t *testing.T, what string, jvm, weft, least, most int64) {
-	t.Helper()
-	const resolution = int64(time.Millisecond)
-	assert.LessOrEqual(t, jvm*resolution, most, "%s according to the JVM", what)
-	assert.Greater(t, (jvm+1)*resolution, least, "%s according to the JVM", what)
-	assert.LessOrEqual(t, weft, most, "%s", what)
-	assert.GreaterOrEqual(t, weft, least, "%s", what)
-	t.Logf("%s: JVM %d ms, Weft %v, between %v and %v", what, jvm,
-		time.Duration(weft), time.Duration(least), time.Duration(most))
-}
-
-// notifiedWaits are the waits of a thread as HotSpot counts them.
-type notifiedWaits struct {
-	count   int64 // ended by a notify
-	blocked int64 // from the notify until the monitor was owned
-	within  int64 // blocked after the end of a wait, before its return
-}
-
-// waitsOf walks the states of a thread; none may be folded.
-func waitsOf(o *output, service string, thread int64) (w notifiedWaits) {
-	notified, inWait := false, false
+// notifiedWaits counts the waits of a thread that a notify ended, or the end of a joined thread; none may be folded.
+func notifiedWaits(o *output, service string, thread int64) (n int64) {
 	for _, s := range o.Of(service, func(s *span) bool { return s.IsState() && s.Number("thread.id") == thread }) {
-		switch s.Text("weft.state") {
-		case "waiting", "joining":
-			inWait = true
-			notified = slices.Contains([]string{"notify", "notify_all", "join"}, s.Text("weft.wait.cause"))
-			if notified {
-				w.count++
-			}
-			for _, l := range s.Links().All() {
-				if latency, ok := l.Attributes().Get("weft.link.latency"); ok && notified {
-					w.blocked += latency.Int()
-				}
-			}
-		case "reentering":
-			if notified {
-				w.blocked += s.Number("weft.interval.time")
-			}
-		case "blocked":
-			if inWait {
-				w.within += s.Number("weft.interval.time")
-			}
-		default:
-			notified, inWait = false, false
+		waited := slices.Contains([]string{"waiting", "joining"}, s.Text("weft.state"))
+		if waited && slices.Contains([]string{"notify", "notify_all", "join"}, s.Text("weft.wait.cause")) {
+			n++
 		}
 	}
-	return w
+	return n
 }
