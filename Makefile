@@ -316,7 +316,7 @@ e2etest:
 	$(GO) run ./e2e/live $(LIVE)
 
 .PHONY: corpus
-corpus: build/libweft.so build/weft ## record the runs whose names contain RUN (all), each until its rules hold, for the tests of ./corpus
+corpus: build/libweft.so build/weft build/weft-otel-only.jar ## record the runs whose names contain RUN (all), each until its rules hold, for the tests of ./corpus
 	@scripts/need.sh javac mvn
 	$(GO) test -count=1 -timeout 4h -v ./corpus -record -run 'TestRecord/$(RUN)'
 

@@ -49,4 +49,30 @@ var servers = []entry{
 		name: "counters", program: []string{"Counters", "20"}, from: agent, engine: map[string]any{"window": "1s", "max_spans_per_window": 0},
 		check: checkCounters,
 	},
+	{
+		name: "requests", program: []string{"com.acme.checkout.PlainServer", "HOST", "PORT", "platform"}, jars: "requests", java: smallShop,
+		from: agent, drive: shop, check: checkShop,
+	},
+	{
+		name: "requests-virtual", program: []string{"com.acme.checkout.PlainServer", "HOST", "PORT", "virtual"}, jars: "requests", java: smallShop,
+		from: agent, least: 24, drive: shop, check: checkShop, // before JDK 24, a monitor keeps the carrier
+	},
+	{
+		name: "requests-spring", program: springShop("false"), jars: "requests", java: smallShop, from: agent, drive: shop, check: checkShop,
+	},
+	{
+		name: "requests-spring-virtual", program: springShop("true"), jars: "requests", java: smallShop, from: agent, least: 24, drive: shop,
+		check: checkShop,
+	},
+}
+
+// smallShop has so few connections that some clients wait for them.
+var smallShop = []string{"-Xmx512m", "-Dcheckout.pool=4"}
+
+func springShop(virtual string) []string {
+	return []string{
+		"com.acme.checkout.SpringServer", "--server.address=HOST", "--server.port=PORT", "--spring.datasource.url=jdbc:h2:mem:shop",
+		"--spring.threads.virtual.enabled=" + virtual, "--spring.datasource.hikari.maximum-pool-size=4",
+		"--spring.datasource.hikari.connection-timeout=600000", "--logging.threshold.console=OFF", "--spring.main.banner-mode=off",
+	}
 }

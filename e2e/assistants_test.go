@@ -211,7 +211,10 @@ func TestAssistantsExplainARequest(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	c := startCollector(t, setup{})
 	var truth struct {
-		Monitor contended `json:"monitor"`
+		Monitor struct {
+			Holder request `json:"holder"`
+			Waiter request `json:"waiter"`
+		} `json:"monitor"`
 	}
 	runJava(t, jdks[0], c.endpoint, "requests", &truth, "-cp", jars+":"+built("weft-otel.jar")+":"+programs, "Requests")
 	poll(t, "the page shows that the session has ended", func() bool {

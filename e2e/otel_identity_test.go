@@ -169,7 +169,7 @@ func (i identity) check(t *testing.T, o *output, service, instance string, resou
 	if i.jar != "misplaced" {
 		checkProcessContext(t, resource, ours[0])
 	}
-	own := request{ours[0].Text("weft.context.trace.id"), ours[0].Text("weft.context.span.id")}
+	own := request{Trace: ours[0].Text("weft.context.trace.id"), Span: ours[0].Text("weft.context.span.id")}
 	if i.instance != "" {
 		assert.Equal(t, i.instance, ours[0].Instance)
 	}
@@ -190,5 +190,5 @@ func (i identity) check(t *testing.T, o *output, service, instance string, resou
 	assert.Equal(t, i.service, service)
 	assert.Equal(t, instance, theirs[0].Instance)
 	assert.Equal(t, theirs[0].Instance, ours[0].Instance)
-	assert.Equal(t, request{theirs[0].TraceID().String(), theirs[0].SpanID().String()}, own)
+	assert.Equal(t, request{Trace: theirs[0].TraceID().String(), Span: theirs[0].SpanID().String()}, own)
 }

@@ -10,27 +10,28 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // TestTailSamplingKeepsTheWaitsOfRequests puts contrib's tail sampling between the collector and Jaeger. The SDK sends its spans up to five
 // seconds after the end of a request, as it does by default where few requests come, and Weft's come before.
 func TestTailSamplingKeepsTheWaitsOfRequests(t *testing.T) {
-	classpath := withJars(t, "requests")
 	server := startJaegerWith(t, "jaeger_sampling.yaml", "DECISION_WAIT=10s")
 	address := freeAddress(t)
 	with := withOTLP(server.setup(), address)
 	with.more = append(with.more, "yaml:service::pipelines::traces/app::exporters: [otlp_grpc, file]")
 	c := startCollector(t, with)
-	s, j := shops[0], jdks[0]
+	const service = "tomcat"
 	options := append(exporting(address), "-Dotel.bsp.schedule.delay=5000", "-Dotel.bsp.max.export.batch.size=100000", "-Dotel.javaagent.extensions="+built("weft-otel.jar"),
 		"-agentpath:"+built("libweft.so")+"=endpoint="+c.endpoint+everything)
-	holds := s.serve(t, j, classpath, shopPause, options...)
-	sent := c.finish(t, s.name)
-	requests := newServed(t, sent, s.name, holds)
+	holds := serveShop(t, jdks[0], service, options...)
+	sent := c.finish(t, service)
+	requests := spantest.NewServed(sent, service, holds)
 
 	var children, waits []*span
-	for _, s := range requests.added {
-		if requests.slow[s.TraceID().String()] != nil {
+	for _, s := range requests.Added {
+		if requests.Slow[s.TraceID().String()] != nil {
 			children = append(children, s)
 		}
 		if s.Number("weft.wait.time") >= int64(50*time.Millisecond) {
@@ -38,8 +39,8 @@ func TestTailSamplingKeepsTheWaitsOfRequests(t *testing.T) {
 		}
 	}
 	for what, kept := range map[string][]*span{
-		"slow requests": slices.Collect(maps.Values(requests.slow)), "spans in their traces": children, "long waits": waits,
-		"windows and incidents": sent.Of(s.name, func(s *span) bool { return s.IsRoot() && s.Session != "" }),
+		"slow requests": slices.Collect(maps.Values(requests.Slow)), "spans in their traces": children, "long waits": waits,
+		"windows and incidents": sent.Of(service, func(s *span) bool { return s.IsRoot() && s.Session != "" }),
 	} {
 		require.NotEmpty(t, kept, what)
 		poll(t, "Jaeger has all "+what, func() bool {

@@ -22,7 +22,7 @@ public final class PlainServer {
   public static void main(String[] args) throws Exception {
     HikariConfig pool = new HikariConfig();
     pool.setJdbcUrl("jdbc:h2:mem:shop");
-    pool.setMaximumPoolSize(10);
+    pool.setMaximumPoolSize(Integer.getInteger("checkout.pool", 10));
     pool.setConnectionTimeout(600_000);
     Checkout checkout = new Checkout(new HikariDataSource(pool));
     Tomcat tomcat = new Tomcat();

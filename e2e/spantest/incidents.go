@@ -48,7 +48,7 @@ func checkIncidentSpan(t T, o *Output, s, root *Span, but Exception) {
 	for _, l := range s.Links().All() {
 		to := o.ByID[ID{l.TraceID(), l.SpanID()}]
 		switch kind := (Link{SpanLink: l}).Kind(); {
-		case kind == "context":
+		case toApplication(kind):
 		case to == nil:
 			assert.Equal(t, LinksMayPointAtAnotherCollector, but, "%s: the %s link points nowhere", s.Name(), kind)
 		case kind == "detail":

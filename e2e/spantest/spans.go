@@ -55,6 +55,11 @@ func (s *Span) IsRoot() bool { return s.ParentSpanID().IsEmpty() }
 // OfIncident reports whether the span is in the trace of an incident.
 func (s *Span) OfIncident() bool { return s.Has("weft.incident.kind") || s.Has("weft.incident.role") }
 
+// InRequest reports whether Weft added the span to the trace of an application.
+func (s *Span) InRequest() bool {
+	return s.Has("weft.wait.time") || s.Has("weft.request.time") || s.Has("weft.request.waiters")
+}
+
 // IsState reports whether the span is the state of a thread.
 func (s *Span) IsState() bool { return s.Has("weft.state") }
 
@@ -118,6 +123,7 @@ func (l Link) Kind() string {
 type Output struct {
 	Spans     []*Span // of windows
 	Incidents []*Span // of incidents, which repeat what those of windows say
+	Requests  []*Span // in the traces of applications, which repeat it, too
 	ByID      map[ID]*Span
 	Twice     []*Span // spans with a repeated id
 }
@@ -138,9 +144,12 @@ func (o *Output) Add(td ptrace.Traces) {
 					continue
 				}
 				o.ByID[s.ID()] = s
-				if s.OfIncident() {
+				switch {
+				case s.OfIncident():
 					o.Incidents = append(o.Incidents, s)
-				} else {
+				case s.InRequest():
+					o.Requests = append(o.Requests, s)
+				default:
 					o.Spans = append(o.Spans, s)
 				}
 			}

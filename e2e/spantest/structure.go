@@ -102,7 +102,7 @@ func checkSpan(t T, o *Output, s *Span, but Exception) {
 	}
 	for _, l := range s.Links().All() {
 		checkTypes(t, l.Attributes())
-		if kind, ok := l.Attributes().Get("weft.link.kind"); ok {
+		if kind, ok := l.Attributes().Get("weft.link.kind"); ok && !toApplication(kind.Str()) {
 			to := o.ByID[ID{l.TraceID(), l.SpanID()}]
 			if to == nil && but == LinksMayPointAtAnotherCollector {
 				continue
@@ -120,6 +120,9 @@ func checkSpan(t T, o *Output, s *Span, but Exception) {
 		}
 	}
 }
+
+// toApplication reports whether links of a kind lead to spans of the application.
+func toApplication(kind string) bool { return strings.HasSuffix(kind, "context") }
 
 // checkTypes checks that durations and counts are integers, since TraceQL never matches a double with an integer literal.
 func checkTypes(t T, attrs pcommon.Map) {
