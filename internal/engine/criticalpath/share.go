@@ -50,7 +50,8 @@ func (by Grouping) group(w *Wait) Group {
 	return g
 }
 
-// AppendShares appends the shares of all waits of the path, longest first.
+// AppendShares appends the shares of all waits of the path, longest first. Equal ones are in the order of the path: IDs of classes and stacks
+// differ after a restart.
 func (p *Path) AppendShares(out []Share, by Grouping) []Share {
 	p.total = slices.Grow(p.total[:0], len(p.Waits))[:len(p.Waits)]
 	clear(p.total)
@@ -83,8 +84,8 @@ func (p *Path) AppendShares(out []Share, by Grouping) []Share {
 			s.Time += p.total[i]
 		}
 	}
-	slices.SortFunc(out[first:], func(a, b Share) int {
-		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(b.Count, a.Count), a.Group.compare(b.Group))
+	slices.SortStableFunc(out[first:], func(a, b Share) int {
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(b.Count, a.Count))
 	})
 	return out
 }
@@ -97,11 +98,6 @@ func (p *Path) inside(at int32, g Group, by Grouping) bool {
 		}
 	}
 	return false
-}
-
-func (g Group) compare(h Group) int {
-	return cmp.Or(cmp.Compare(g.Lock.Class, h.Lock.Class), cmp.Compare(g.Lock.Hash, h.Lock.Hash), cmp.Compare(g.Stack, h.Stack),
-		cmp.Compare(g.Kind, h.Kind))
 }
 
 // Idle reports whether an interval is a wait that no path computed since Reset leads through. A blocked thread is never idle.
