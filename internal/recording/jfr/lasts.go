@@ -4,6 +4,7 @@
 package jfr
 
 import (
+	"maps"
 	"math"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -19,9 +20,12 @@ type lasts struct {
 }
 
 type last struct {
-	own   jvmthread.Time // end of the thread's last event
+	own   jvmthread.Time // end of the thread's last event; ended
 	heard jvmthread.Time // when an event of another thread last showed that it ran
 }
+
+// ended is the last event of a thread that has ended: nothing is unknown after that.
+const ended = math.MaxInt64
 
 func newLasts() *lasts { return &lasts{threads: make(map[jvmthread.ThreadID]*last)} }
 
@@ -29,7 +33,10 @@ func newLasts() *lasts { return &lasts{threads: make(map[jvmthread.ThreadID]*las
 func (l *lasts) see(r *record) {
 	id := r.event.Thread
 	if r.event.Kind == jvmthread.KindThreadEnd {
-		l.drop(id) // nothing can follow
+		// From JDK 24 on, a notification of those that join the thread is written after that.
+		if th := l.of(id); th != nil {
+			th.own = ended
+		}
 		return
 	}
 	if th := l.of(id); th != nil {
@@ -46,7 +53,7 @@ func (l *lasts) see(r *record) {
 	}
 }
 
-// of returns a thread, a new one if it is not known, or nil over the limit.
+// of returns a thread, a new one if it is not known, or nil over the limit. At the limit it forgets threads that have ended.
 func (l *lasts) of(id jvmthread.ThreadID) *last {
 	if l.th != nil && l.id == id {
 		return l.th
@@ -54,7 +61,10 @@ func (l *lasts) of(id jvmthread.ThreadID) *last {
 	th := l.threads[id]
 	if th == nil {
 		if len(l.threads) >= recording.MaxThreads {
-			return nil
+			maps.DeleteFunc(l.threads, func(_ jvmthread.ThreadID, th *last) bool { return th.own == ended })
+			if len(l.threads) >= recording.MaxThreads {
+				return nil
+			}
 		}
 		th = &last{math.MinInt64, math.MinInt64}
 		l.threads[id] = th
