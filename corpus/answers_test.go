@@ -32,7 +32,7 @@ type text struct {
 
 // add adds a section. Of a long one there are the first lines, and a hash of all.
 func (t *text) add(name, body string) {
-	const mostLines, mostBytes = 40, 6000
+	const mostLines, mostBytes = 20, 2500
 	body = strings.TrimRight(body, "\n") + "\n"
 	var head string
 	n, full := 0, false
