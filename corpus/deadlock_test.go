@@ -47,7 +47,7 @@ func checkDeadlock(t spantest.T, o *spantest.Output, service string, truth deadl
 	checkDeadlockIncident(t, o, truth)
 }
 
-// checkDeadlockIncident checks the incident, which is sent while it lasts, and continues in another trace at the end of the session.
+// checkDeadlockIncident checks the incident, which is sent while it lasts, and once more at the end of the session.
 func checkDeadlockIncident(t spantest.T, o *spantest.Output, truth deadlocked) {
 	t.Helper()
 	var roots []*spantest.Span
