@@ -14,6 +14,7 @@ import (
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/sessions/journal"
+	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
 // resumePatience is how long the sessions of the journal wait for the first carrier, which shows that all components have started. It is for
@@ -57,7 +58,7 @@ func (s *Set) resumeSession(ctx context.Context, saved journal.Saved) {
 				if journal.Rejoined(span) {
 					handler.Rejoin()
 				}
-				if err := e.receive(span, entry.Note); err != nil {
+				if err := e.receive(span, func(c *threadpdata.Carrier) { entry.Note(c, handler.Awaits()) }); err != nil {
 					s.logBad(saved.ID, err)
 				}
 			}

@@ -76,11 +76,7 @@ func TestCrashAfterBatchesOutOfOrder(t *testing.T) {
 		for _, td := range batches[1:4] {
 			l.Consume(t.Context(), td)
 		}
-		late := ptrace.NewTraces() // what comes with the late one is in the open window
-		for _, td := range []ptrace.Traces{batches[0], batches[4]} {
-			td.ResourceSpans().At(0).CopyTo(late.ResourceSpans().AppendEmpty())
-		}
-		l.Consume(t.Context(), late)
+		l.Consume(t.Context(), together(batches[0], batches[4])) // what comes with the late one is in the open window
 		l.crash()
 		got := l.got
 		l = begin(d, nil)
@@ -94,6 +90,42 @@ func TestCrashAfterBatchesOutOfOrder(t *testing.T) {
 			assert.Zero(t, missed, "%v", strings.SplitN(w, "\n", 2)[0])
 		}
 	})
+}
+
+// together returns the carriers of two batches in one request.
+func together(a, b ptrace.Traces) ptrace.Traces {
+	td := ptrace.NewTraces()
+	a.ResourceSpans().At(0).CopyTo(td.ResourceSpans().AppendEmpty())
+	b.ResourceSpans().At(0).CopyTo(td.ResourceSpans().AppendEmpty())
+	return td
+}
+
+// A batch may come again together with a later one, which a window needs that is open. If the collector crashes then, no batch in between
+// counts as missed.
+func TestCrashAfterARepeat(t *testing.T) {
+	batches := program(3)
+	for at := 2; at < len(batches); at++ {
+		synctest.Test(t, func(t *testing.T) {
+			d := newDisk()
+			l := begin(d, nil)
+			for _, td := range batches[:at] {
+				l.Consume(t.Context(), td)
+			}
+			l.Consume(t.Context(), together(batches[0], batches[at]))
+			l.crash()
+			got := l.got
+			l = begin(d, nil)
+			for _, td := range batches[at+1:] {
+				l.Consume(t.Context(), td)
+			}
+			time.Sleep(10 * time.Second) // in the synctest bubble
+			l.Shutdown(t.Context())
+			for _, w := range append(got, l.got...) {
+				_, _, missed := windowOf(t, w)
+				assert.Zero(t, missed, "%d: %v", at, strings.SplitN(w, "\n", 2)[0])
+			}
+		})
+	}
 }
 
 // A collector that is stopped cuts its windows; the next one knows the states of the threads.

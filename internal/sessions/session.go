@@ -163,7 +163,7 @@ func (s *Set) receive(ctx context.Context, e *entry, j *job, written *journal.En
 	err := e.receive(j.span, func(c *threadpdata.Carrier) {
 		e.heard, e.restored = j.arrived, false
 		if e.journal != nil {
-			written = e.journal.Add(written, j.span, c, elsewhere)
+			written = e.journal.Add(written, j.span, c, e.handler.Awaits(), elsewhere)
 		}
 	})
 	if err != nil {

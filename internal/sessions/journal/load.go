@@ -39,12 +39,12 @@ type SavedEntry struct {
 	entry *Entry
 }
 
-// Note records what a carrier of the entry contains.
-func (e SavedEntry) Note(c *threadpdata.Carrier) {
+// Note records what a carrier of the entry contains that arrives while the session awaits a batch.
+func (e SavedEntry) Note(c *threadpdata.Carrier, awaits uint64) {
 	s := e.entry.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e.entry.note(c)
+	e.entry.note(c, awaits)
 }
 
 // Load returns the sessions of the earlier life. It drops what cannot be read, with a warning.

@@ -56,8 +56,9 @@ func Rejoined(span ptrace.Span) bool {
 	return ok
 }
 
-// Add adds a carrier and its span to an entry, to a new one if it is nil, and returns the entry. The session may have been elsewhere before.
-func (s *Session) Add(e *Entry, span ptrace.Span, c *threadpdata.Carrier, elsewhere bool) *Entry {
+// Add adds a carrier and its span to an entry, to a new one if it is nil, and returns the entry. The session awaits a batch, and may have been
+// elsewhere before.
+func (s *Session) Add(e *Entry, span ptrace.Span, c *threadpdata.Carrier, awaits uint64, elsewhere bool) *Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e == nil {
@@ -65,7 +66,7 @@ func (s *Session) Add(e *Entry, span ptrace.Span, c *threadpdata.Carrier, elsewh
 		e.traces = ptrace.NewTraces()
 		threadpdata.MarkCarriers(e.traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Scope())
 	}
-	e.note(c)
+	e.note(c, awaits)
 	own := e.traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans().AppendEmpty()
 	span.CopyTo(own)
 	if elsewhere {
@@ -80,9 +81,10 @@ func (s *Session) reserve(number uint64) *Entry {
 	return e
 }
 
-// note records for how long the entry is needed: until its batches were taken, and its events delivered.
-func (e *Entry) note(c *threadpdata.Carrier) {
-	if c.Batch < e.low {
+// note records for how long the entry is needed: until its batches were taken, and its events delivered. The next life does not begin with a
+// batch that was taken before and came again: those after it may be in no entry any more.
+func (e *Entry) note(c *threadpdata.Carrier, awaits uint64) {
+	if c.Batch >= awaits && c.Batch < e.low {
 		e.low, e.before = c.Batch, c.Before
 	}
 	e.high, e.watermark = max(e.high, c.Batch), max(e.watermark, c.Watermark)
