@@ -14,6 +14,7 @@ LINT := build/golangci-lint
 VALE := build/vale
 FUZZTIME ?= 200000x
 STRESS ?= 10m
+SEEDS ?= 100000
 KILLS ?= 100
 BENCHCOUNT ?= 5
 GO_LDFLAGS ?= -s -w
@@ -113,11 +114,12 @@ test-all: ## every night and before a release: the gate, -race, all JDKs, end to
 	@scripts/parts.sh build/all report $(ALL)
 
 # Real JVMs wait a lot, so their tests run next to each other, after what needs the CPU.
-ALL := e2e-needs build-full lint-tools vulnerabilities racetest fuzz releasetest k8stest e2etest jvmtest
+ALL := e2e-needs build-full lint-tools vulnerabilities racetest fuzz fuzz-histories clustertest releasetest k8stest corpustest e2etest jvmtest
 
 build/all/racetest build/all/releasetest build/all/k8stest: build/all/build-full build/all/e2e-needs
 build/all/lint-tools: build/all/releasetest build/all/k8stest
-build/all/e2etest build/all/jvmtest: $(filter-out build/all/e2etest build/all/jvmtest,$(ALL:%=build/all/%))
+LIVE_PARTS := build/all/corpustest build/all/e2etest build/all/jvmtest
+$(LIVE_PARTS): $(filter-out $(LIVE_PARTS),$(ALL:%=build/all/%))
 
 .PHONY: e2e-needs
 e2e-needs: $(E2E_NEEDS)
@@ -129,7 +131,7 @@ test-weekly: ## every week: hours of stress, load and kills, and the benchmarks
 	@scripts/parts.sh build/weekly report $(WEEKLY)
 
 # One after the other: they measure.
-WEEKLY := stress kills soak bench bench-parts
+WEEKLY := stress kills soak bench bench-parts mutation
 
 .PHONY: unittest
 unittest:
@@ -302,8 +304,16 @@ fuzz: ## run each fuzz target with FUZZTIME inputs (200000x)
 
 # HISTORIES are flags of the test: -for=10m -file=matrix-jdk17.jfr.
 .PHONY: fuzz-histories
-fuzz-histories: ## damage recordings after each event and in thousands of ways, for two hours (HISTORIES='-for=10m' for less)
-	$(GO) test -count=1 -timeout 0 ./cmd/weft/internal/historyfuzz -seed=$$(date +%Y%m%d) -mutations=10000 -for=2h $(HISTORIES)
+fuzz-histories: ## damage recordings after each event and in thousands of ways, for half an hour (HISTORIES='-for=2h' for longer)
+	$(GO) test -count=1 -timeout 0 ./cmd/weft/internal/historyfuzz -seed=$$(date +%Y%m%d) -mutations=10000 -for=30m $(HISTORIES)
+
+.PHONY: clustertest
+clustertest: ## simulate agents, collectors and disks that fail, with SEEDS seeds (100000)
+	$(GO) test -count=1 -timeout 0 ./internal/threadtest/cluster -seeds=$(SEEDS)
+
+.PHONY: mutation
+mutation: build ## put deliberate faults into a copy, one at a time, and see whether the tests of the gate notice (an hour)
+	$(GO) run -C tools/mutation . $(MUTATION)
 
 .PHONY: e2e
 e2e: $(E2E_NEEDS) ## test real JVMs with the agent, the built collector and a real Jaeger
@@ -319,6 +329,11 @@ e2etest:
 corpus: build/libweft.so build/weft build/weft-otel-only.jar ## record the runs whose names contain RUN (all), each until its rules hold, for the tests of ./corpus
 	@scripts/need.sh javac mvn
 	$(GO) test -count=1 -timeout 4h -v ./corpus -record -run 'TestRecord/$(RUN)'
+
+.PHONY: corpustest
+corpustest: build/libweft.so build/weft build/weft-otel-only.jar ## record the runs anew and judge them by their rules; those that break one are kept in build/failed
+	@scripts/need.sh javac mvn
+	$(GO) test -count=1 -timeout 4h -v ./corpus -anew -run 'TestRecord/$(RUN)'
 
 .PHONY: release-snapshot
 release-snapshot: release-snapshot-pieces ## build everything that a release consists of, into build/release/

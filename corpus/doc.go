@@ -13,5 +13,5 @@
 //
 //	go test ./corpus -update            accept the new answers
 //	make corpus RUN=convoy              record a run, again until its bounds hold
-//	go test ./corpus -anew -run /convoy record runs, judge them by rule, and keep those that fail in build/failed
+//	make corpustest RUN=convoy          record runs, judge them by rule, and keep those that fail in build/failed
 package corpus

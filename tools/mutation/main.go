@@ -123,7 +123,7 @@ func (f *fault) noticed(root string) (by string, err error) {
 func (f *fault) commands() []string {
 	switch filepath.Ext(f.file) {
 	case ".c", ".h":
-		return []string{"make -s -C agent test", "make -s gate-jvm"}
+		return []string{"make -s -C agent test", "make -s counttest"}
 	case ".ts", ".tsx":
 		return []string{"npm --prefix web run --silent check"}
 	default:
