@@ -50,6 +50,10 @@ var servers = []entry{
 		check: checkCounters,
 	},
 	{
+		name: "contexts", program: []string{"Requests"}, from: agent, agent: ",cpu=on,owner-stacks=on", engine: wholeRun(nil), drive: withSDK,
+		check: checkContexts,
+	},
+	{
 		name: "requests", program: []string{"com.acme.checkout.PlainServer", "HOST", "PORT", "platform"}, jars: "requests", java: smallShop,
 		from: agent, drive: shop, check: checkShop,
 	},
