@@ -46,8 +46,8 @@ func checkNewcomer(t spantest.T, r *run, b bottleneck) {
 	require.NoError(t, err)
 	require.NotEmpty(t, incidents.Incidents)
 	first := incidents.Incidents[0]
-	for _, i := range incidents.Incidents {
-		assert.LessOrEqual(t, i.Blocked, first.Blocked, "the costliest incident comes first")
+	for i := range incidents.Incidents {
+		assert.LessOrEqual(t, incidents.Incidents[i].Blocked, first.Blocked, "the costliest incident comes first")
 	}
 	assert.Equal(t, b.lock, first.Object)
 	assert.Regexp(t, b.sufferers, first.Waiters)

@@ -116,7 +116,8 @@ func (s served) checkPage(t spantest.T, r *run) {
 		compared++
 		assert.Equal(t, root.Name(), row.Name)
 		assert.True(t, row.Whole)
-		assert.InEpsilon(t, int64(root.EndTimestamp()-root.StartTimestamp()), row.Time, 0.05, "duration of %s", row.TraceID)
+		exported := int64(root.EndTimestamp() - root.StartTimestamp())
+		assert.True(t, near(row.Time, exported), "%s took %v, not %v", row.TraceID, time.Duration(row.Time), time.Duration(exported))
 		var waited, busy int64
 		for _, h := range s.Holds[row.TraceID] {
 			waited += h.Acquired - h.Called

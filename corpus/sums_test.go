@@ -119,10 +119,12 @@ func checkPageSums(t spantest.T, r *run, contended sum) {
 	id := r.sessionOnPage(t)
 	threads, err := client.Threads(ctx, id, nil)
 	require.NoError(t, err)
-	assert.Equal(t, contended, sum{int(threads.Sum.Blocked.Count), threads.Sum.Blocked.Time}, "threads on the page")
+	onPage := sum{int(threads.Sum.Blocked.Count), threads.Sum.Blocked.Time}
+	assert.Equal(t, contended, onPage, "threads on the page")
 	callers, err := client.Callers(ctx, id, url.Values{"kind": {"blocked"}})
 	require.NoError(t, err)
-	assert.Equal(t, contended, sum{int(callers.Sum.Stats.Count), callers.Sum.Stats.Time}, "callers on the page")
+	onPage = sum{int(callers.Sum.Stats.Count), callers.Sum.Stats.Time}
+	assert.Equal(t, contended, onPage, "callers on the page")
 	if len(callers.Callers) == 0 {
 		return
 	}
