@@ -102,17 +102,6 @@ func tapped(t *testing.T, endpoint, file string) string {
 	return "unix://" + path
 }
 
-// record runs a program under the flight recorder, without the agent.
-func record(t *testing.T, j jdk, file string, truth any, command ...string) {
-	t.Helper()
-	args := append([]string{
-		"-XX:StartFlightRecording=filename=" + file + ",settings=" + filepath.Join(root, "e2e/testdata/everything.jfc"), "-cp", classes,
-	}, command...)
-	p := start(t, nil, filepath.Join(j.home, "bin", "java"), args...)
-	require.Equal(t, 0, p.wait(t), "exit code of %v", command)
-	p.truth(t, truth)
-}
-
 // TestReplayGoesOnAfterARestart keeps what was written before: the recordings of the first run are not read again.
 func TestReplayGoesOnAfterARestart(t *testing.T) {
 	recordings, state := t.TempDir(), t.TempDir()
