@@ -39,7 +39,6 @@ var permitted = map[string]string{
 	"agent/attach.TestJVMWithoutCounters":                                     "the start of this process lies before now",
 	"cmd/weft/internal/historyfuzz.TestDamagedHistories":                      "-for limits a run at night",
 	"cmd/weft/internal/historyfuzz.watched":                                   "the limit of an input that hangs",
-	"corpus.checkPage":                                                        "durations of a fixed recording by two clocks, that of the Java agent and that of Weft",
 	"corpus.buy":                                                              "a client of a server that is recorded, with -record or -anew",
 	"corpus.afterListening":                                                   "starts a broker with -record or -anew",
 	"internal/threadtest/cluster.*":                                           "runs in synctest bubbles",
