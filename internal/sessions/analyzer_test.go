@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
 
@@ -88,7 +89,7 @@ func TestMembersShareSessionsThatReturn(t *testing.T) {
 	}
 	for _, td := range []ptrace.Traces{carrier(1, ""), batchOf(&lost), batchOf(&back)} {
 		for _, m := range members {
-			consume(t, m, td)
+			require.NoError(t, m.Consume(threadpdata.Direct(t.Context()), td))
 		}
 	}
 	members[0].Shutdown(t.Context())

@@ -175,3 +175,34 @@ func TestRepeatedLossHidesNoBatch(t *testing.T) {
 	}
 	assert.Equal(t, 2, total, "%v", l.got)
 }
+
+// An edge that was restarted says with which batch it began, but the queue of its earlier life may still have batches, which come later. A
+// receiver in the same process has no such queue.
+func TestFirstBatchOfARestartedSender(t *testing.T) {
+	batch := func(number, first uint64, end string) ptrace.Traces {
+		return batchOf(&threadpdata.Carrier{
+			Session: jvmthread.SessionID{0: 1}, Batch: number, First: first, Before: number - 1, Watermark: jvmthread.Time(1000 * number), End: end,
+			Events: []jvmthread.Event{{Kind: jvmthread.KindYield, Thread: 1, Time: jvmthread.Time(1000*number - 500)}},
+		})
+	}
+	for _, c := range []struct {
+		name   string
+		ctx    context.Context
+		events int
+	}{{"edge", t.Context(), 3}, {"receiver", threadpdata.Direct(t.Context()), 2}} {
+		t.Run(c.name, func(t *testing.T) {
+			l := begin(nil, nil)
+			for _, td := range []ptrace.Traces{batch(2, 2, ""), batch(1, 1, ""), batch(3, 2, threadpdata.EndExit)} {
+				l.Consume(c.ctx, td)
+			}
+			l.Shutdown(t.Context())
+			total := 0
+			for _, w := range l.got {
+				_, events, missed := windowOf(t, w)
+				assert.Zero(t, missed, w)
+				total += events
+			}
+			assert.Equal(t, c.events, total, "%v", l.got)
+		})
+	}
+}

@@ -162,6 +162,9 @@ func (s *Set) take(ctx context.Context, res pcommon.Resource, span ptrace.Span, 
 		return nil
 	}
 	j := newJob(span, done)
+	if !threadpdata.IsDirect(ctx) { // an earlier life of the sender may have got earlier batches, which come later
+		threadpdata.DropFirst(j.span)
+	}
 	added := false
 	defer func() {
 		if !added {

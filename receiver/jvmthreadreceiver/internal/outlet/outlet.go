@@ -20,6 +20,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/failure"
 	"github.com/weft-otel/weft/internal/printable/logs"
+	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/metadata"
 )
 
@@ -97,7 +98,7 @@ func (o *Outlet) Deliver(ctx context.Context, s *Session) error {
 
 // consume sends traces. A component in this process that panics has rejected them: it would do so again.
 func (o *Outlet) consume(ctx context.Context, traces ptrace.Traces) (err error) {
-	if p := failure.Contain(func() { err = o.Next.ConsumeTraces(ctx, traces) }); p != nil {
+	if p := failure.Contain(func() { err = o.Next.ConsumeTraces(threadpdata.Direct(ctx), traces) }); p != nil {
 		o.Log.Error("A component that consumes batches has a defect; please report it with this line", zap.String("panic", p.Value), zap.Strings("stack", p.Stack))
 		return consumererror.NewPermanent(p)
 	}
