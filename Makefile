@@ -98,7 +98,7 @@ $(foreach tier,gate all weekly,$(eval $(call TIER,$(tier))))
 # What the gate needs of the network, each thing once.
 .PHONY: downloads
 downloads: web/node_modules/.installed
-	@scripts/need.sh cc javac clang-format clang-tidy
+	@scripts/need.sh cc javac clang-format clang-tidy promtool
 	scripts/retry.sh $(GO) list -tags live -deps -test ./... >/dev/null
 	$(GO) mod tidy -diff >/dev/null || true # lint-go judges the result
 	scripts/retry.sh $(GO) list -C tools/house -deps -test ./... >/dev/null
@@ -157,10 +157,13 @@ agenttest:
 counttest: build/libweft.so
 	$(MAKE) -C agent counttest
 
-# A program under the agent, its spans, the page and weft record, on each JDK.
+# A program under the agent, its spans, the page and weft record, on each JDK; and what needs only the built collector and promtool: that each
+# configuration starts or says why not, and what each rule for Prometheus evaluates to.
+SMOKE := TestSmoke|TestRequiredJDKsAreInstalled|TestEachConfigurationIsTested|TestConfigurationErrors|TestRules|TestEachRuleIsTested
 .PHONY: smoketest
 smoketest: build
-	$(GO) test -count=1 -timeout 30m ./e2e -run 'TestSmoke|TestRequiredJDKsAreInstalled'
+	@scripts/need.sh promtool
+	$(GO) test -count=1 -timeout 30m ./e2e -run '$(SMOKE)'
 
 .PHONY: jvmtest
 jvmtest: build build/weft-otel.jar dist
