@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/weft-otel/weft/e2e/spantest"
+	"github.com/weft-otel/weft/corpus/spantest"
 )
 
 // checkParkedBefore checks virtual threads that parked while nothing was recorded. From then on, a snapshot shows that they are parked, and for

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/corpus/spantest"
 	"github.com/weft-otel/weft/e2e/runtimes"
-	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // withSDK compiles and runs a program of e2e/otel, which uses OpenTelemetry's SDK without its Java agent.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/weft-otel/weft/e2e/spantest"
+	"github.com/weft-otel/weft/corpus/spantest"
 )
 
 // checkRecordedNotifies checks notifiers: before JDK 24 a recording does not distinguish notify from notifyAll.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/weft-otel/weft/e2e/spantest"
+	"github.com/weft-otel/weft/corpus/spantest"
 )
 
 // checkLucene checks 8 threads that index, each of which commits after a batch, while another one searches. Commits exclude each other for as long

@@ -22,7 +22,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/connector/contentionconnector"
-	"github.com/weft-otel/weft/e2e/spantest"
+	"github.com/weft-otel/weft/corpus/spantest"
 	"github.com/weft-otel/weft/extension/threadengineextension"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadview"

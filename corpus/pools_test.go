@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/weft-otel/weft/e2e/spantest"
+	"github.com/weft-otel/weft/corpus/spantest"
 )
 
 // checkSpring checks Spring Boot, whose clients share few connections of Hikari's pool. Whatever else the threads wait for, this is the answer.

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/weft-otel/weft/e2e/spantest"
+	"github.com/weft-otel/weft/corpus/spantest"
 )
 
 // served is what a shop exported and measured, and what Weft added to its traces.

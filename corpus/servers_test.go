@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/weft-otel/weft/e2e/spantest"
+	"github.com/weft-otel/weft/corpus/spantest"
 )
 
 // checkTomcat checks a servlet whose list of prices is locked while a thread fetches new ones. Tomcat has more workers than there are clients;

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/weft-otel/weft/e2e/spantest"
+	"github.com/weft-otel/weft/corpus/spantest"
 )
 
 // checkVirtualDeadlocks checks that each deadlock over platform and virtual threads, monitors and locks is found, and no other. The JVM's own

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weft-otel/weft/e2e/spantest"
+	"github.com/weft-otel/weft/corpus/spantest"
 )
 
 // waitCase is what a program knows about the waits of one scenario; "*" is not compared, and "a|b" accepts both.

@@ -6,7 +6,7 @@ package corpus
 import (
 	"time"
 
-	"github.com/weft-otel/weft/e2e/spantest"
+	"github.com/weft-otel/weft/corpus/spantest"
 )
 
 // savings is by how much main would end earlier without the waits for locks of a class. Scenarios can share a class.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/weft-otel/weft/e2e/spantest"
+	"github.com/weft-otel/weft/corpus/spantest"
 )
 
 // unknowable lists what a source need not know. If the cells are not empty, they must be right all the same.

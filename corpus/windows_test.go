@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
-	"github.com/weft-otel/weft/e2e/spantest"
+	"github.com/weft-otel/weft/corpus/spantest"
 )
 
 // checkJoins checks that a critical path is known to its end where a window ends within a join, although the joined thread may have ended, or

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/weft-otel/weft/e2e/spantest"
+	"github.com/weft-otel/weft/corpus/spantest"
 )
 
 // TestAgentRecordingOfAKilledJVM kills the JVM with SIGKILL: its recording is read, even if truncated within a frame.

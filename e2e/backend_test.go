@@ -21,7 +21,7 @@ import (
 	"google.golang.org/grpc"
 	_ "google.golang.org/grpc/encoding/gzip" // what exporters use
 
-	"github.com/weft-otel/weft/e2e/spantest"
+	"github.com/weft-otel/weft/corpus/spantest"
 )
 
 // backend accepts spans over OTLP gRPC, with the default limits of a gRPC server, and confirms them when it has them.

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/corpus/spantest"
 	"github.com/weft-otel/weft/e2e/crowd"
-	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // TestCrowdOnVirtualThreads has clients send requests to a Tomcat on virtual threads, all at once: its answers are the same with the agent, and

@@ -6,7 +6,7 @@ package e2e
 import (
 	"testing"
 
-	"github.com/weft-otel/weft/e2e/spantest"
+	"github.com/weft-otel/weft/corpus/spantest"
 )
 
 // program is a program with known interactions, and a check of its spans.

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/corpus/spantest"
 	"github.com/weft-otel/weft/e2e/runtimes"
-	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // jarStart is a JVM that gets weft-otel.jar.

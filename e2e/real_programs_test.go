@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/corpus/spantest"
 	"github.com/weft-otel/weft/e2e/runtimes"
-	"github.com/weft-otel/weft/e2e/spantest"
 )
 
 // realPrograms are third-party programs: e2e/real/src puts each under load, and each must behave as without the agent.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/weft-otel/weft/e2e/spantest"
+	"github.com/weft-otel/weft/corpus/spantest"
 )
 
 // TestTailSamplingKeepsTheWaitsOfRequests puts contrib's tail sampling between the collector and Jaeger. The SDK sends its spans up to five

@@ -3,7 +3,7 @@
 
 package e2e
 
-import "github.com/weft-otel/weft/e2e/spantest"
+import "github.com/weft-otel/weft/corpus/spantest"
 
 type (
 	span   = spantest.Span
