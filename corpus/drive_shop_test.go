@@ -96,7 +96,7 @@ func javaAgent(endpoint string, args []string) ([]string, error) {
 	}, nil
 }
 
-// serveShop waits until the server says that it is ready, tells it when the load begins and ends, and returns its last line.
+// serveShop waits until the server says that it is ready, puts it under load between a line to its input and another one, and returns its last line.
 func serveShop(ctx context.Context, said *bufio.Reader, stdin io.WriteCloser, url string) (last string, err error) {
 	for last != "ready\n" {
 		if last, err = said.ReadString('\n'); err != nil {
