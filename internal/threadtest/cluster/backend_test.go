@@ -6,6 +6,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"go.opentelemetry.io/collector/consumer/consumererror"
@@ -119,6 +120,23 @@ func (b *backend) take(_ context.Context, td ptrace.Traces) error {
 		return consumererror.NewPermanent(errors.New("rejected"))
 	}
 	return nil
+}
+
+// windows returns the windows of a service, and those that came again and ended otherwise, by ID and cut: if a collector is killed after the
+// shutdown has delivered a window, and before the journal knows, the next life makes a longer one.
+func (b *backend) windows(service string) map[spanID]map[string]*span {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := make(map[spanID]map[string]*span)
+	for _, s := range slices.Concat(b.order, b.twice) {
+		if s.service == service && s.isWindow() {
+			if all[s.id()] == nil {
+				all[s.id()] = make(map[string]*span)
+			}
+			all[s.id()][s.text("weft.window.cut")] = s
+		}
+	}
+	return all
 }
 
 // of returns the spans of a service.
