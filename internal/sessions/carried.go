@@ -50,8 +50,12 @@ func (c *carried) again(session jvmthread.SessionID, span pcommon.SpanID) bool {
 	if _, ok := c.before[key]; ok {
 		return true
 	}
-	if c.recent == nil || len(c.recent) >= maxCarried {
-		c.recent, c.before = make(map[carrierKey]struct{}, maxCarried), c.recent
+	if len(c.recent) >= maxCarried {
+		c.recent, c.before = c.before, c.recent
+		clear(c.recent)
+	}
+	if c.recent == nil {
+		c.recent = make(map[carrierKey]struct{})
 	}
 	c.recent[key] = struct{}{}
 	return false
