@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	seeds = flag.Int("seeds", 1500, "how many seeds to simulate; a tenth of them with the race detector")
+	seeds = flag.Int("seeds", 10_000, "how many seeds to simulate; a tenth of them with the race detector")
 	first = flag.Uint64("first", 0, "the first seed")
 	only  = flag.Int64("seed", -1, "simulate this seed only, up to 20 times until it fails, and show what happens")
 )
