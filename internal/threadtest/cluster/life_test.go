@@ -102,6 +102,7 @@ func (p *place) begin(fuse int) {
 	l := &life{place: p, fuse: fuse, entry: newEntrance()}
 	l.store = &store{life: l, disk: p.disk}
 	p.build(l)
+	p.world.started = time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.life = l

@@ -29,6 +29,7 @@ type world struct {
 	rng     *rand.Rand
 	plan    plan
 	begun   time.Time
+	started time.Time      // when the last collector did
 	moved   time.Time      // when the edge last knew other gateways than before
 	ending  sync.WaitGroup // lives that end
 	torn    atomic.Bool    // a collector was killed while it stopped
@@ -276,7 +277,8 @@ func (w *world) over() bool {
 	return true
 }
 
-// drains bounds how long it takes until everything has been delivered: session_timeout, and the longest pause of an exporter.
+// drains bounds how long it takes after the last collector has started until everything has been delivered: session_timeout, and the longest
+// pause of an exporter.
 const drains = 90 * time.Second
 
 // recover repairs everything and waits until nothing is on its way.
@@ -284,8 +286,9 @@ func (w *world) recover() {
 	w.up.set(false, 0)
 	w.down.set(false, 0)
 	w.note("all agents have ended")
-	for begin := time.Now(); !w.empty(); {
-		if time.Since(begin) > drains {
+	w.started = time.Now()
+	for !w.empty() {
+		if time.Since(w.started) > drains {
 			w.fail("after %v, there is still %v", drains, w.left())
 			return
 		}
