@@ -7,6 +7,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,10 +61,10 @@ func TestShortLivesEndSessionsToo(t *testing.T) {
 				l := begin(d, nil)
 				time.Sleep(25 * time.Second)
 				synctest.Wait()
-				assert.Subset(t, []string{"sessions", "ended"}, slices.Collect(maps.Keys(d.data)), "keys of %d JVMs", lives)
+				assert.Subset(t, []string{"sessions", "ended", "lost"}, slices.Collect(maps.Keys(d.data)), "keys of %d JVMs", lives)
 				l.Shutdown(t.Context())
 				got = append(got, l.got...)
-				assert.LessOrEqual(t, most, 3+2*limit, "keys")
+				assert.LessOrEqual(t, most, 4+2*limit, "keys")
 				windows, lost := 0, 0
 				for _, w := range got {
 					why, events, missed := windowOf(t, w)
@@ -174,6 +175,47 @@ func TestRepeatedLossHidesNoBatch(t *testing.T) {
 		total += events
 	}
 	assert.Equal(t, 2, total, "%v", l.got)
+}
+
+// Batches of a session that was lost may come again, as their acknowledgment was lost, before its JVM returns or after. Each counts once, also if
+// the collector restarts meanwhile.
+func TestRepeatsOfALostSession(t *testing.T) {
+	batch := func(number uint64, end string, events ...jvmthread.Event) ptrace.Traces {
+		return batchOf(&threadpdata.Carrier{
+			Session: jvmthread.SessionID{0: 1}, Batch: number, Before: number - 1, Watermark: jvmthread.Time(1000 * number), End: end, Events: events,
+		})
+	}
+	event := func(number uint64) ptrace.Traces {
+		return batch(number, "", jvmthread.Event{Kind: jvmthread.KindYield, Thread: 1, Time: jvmthread.Time(1000*number - 500)})
+	}
+	sent := []ptrace.Traces{
+		event(1), event(2), batch(3, threadpdata.EndLost), // all of it once more:
+		event(1), event(2), batch(3, threadpdata.EndLost),
+		event(4), event(2), event(3), batch(5, threadpdata.EndExit),
+	}
+	for at := range sent {
+		d := newDisk()
+		l := begin(d, nil)
+		for _, td := range sent[:at] {
+			l.Consume(t.Context(), td)
+		}
+		l.crash()
+		got := l.got
+		l = begin(d, nil)
+		for _, td := range sent[at:] {
+			l.Consume(t.Context(), td)
+		}
+		l.Shutdown(t.Context())
+		var windows []string
+		for _, w := range append(got, l.got...) {
+			about, _, _ := strings.Cut(w, "\n")
+			windows = append(windows, about)
+		}
+		assert.Equal(t, []string{
+			"500 to 600 by time: 1 events, 0 missed", "1500 to 1800 by time: 1 events, 0 missed", "3000 to 3000 by lost: 0 events, 0 missed",
+			"2500 to 2700 by time: 1 events, 0 missed", "3300 to 3600 by time: 1 events, 0 missed", "4800 to 5000 by end: 0 events, 0 missed",
+		}, windows, "restarted before %d", at)
+	}
 }
 
 // An edge that was restarted says with which batch it began, but the queue of its earlier life may still have batches, which come later. A

@@ -26,13 +26,15 @@ const resumePatience = 5 * time.Second
 func (s *Set) resume(ctx context.Context) {
 	if s.journal != nil {
 		s.restore.Do(func() {
-			for _, saved := range s.journal.Load(context.WithoutCancel(ctx)) {
-				s.resumeSession(ctx, saved)
-			}
+			all := s.journal.Load(context.WithoutCancel(ctx))
 			s.mu.Lock()
-			defer s.mu.Unlock()
 			for _, id := range s.journal.Ended() {
 				s.ended.add(id)
+			}
+			s.lost = s.journal.Lost()
+			s.mu.Unlock()
+			for _, saved := range all {
+				s.resumeSession(ctx, saved)
 			}
 		})
 	}
@@ -47,7 +49,13 @@ func (s *Set) resumeSession(ctx context.Context, saved journal.Saved) {
 		s.Logger.Warn("Cannot continue a session of the journal: max_sessions are followed", zap.Stringer("session", saved.ID))
 		return
 	}
+	s.mu.Lock()
+	lost := s.lostBefore(saved.ID)
+	s.mu.Unlock()
 	s.visit(ctx, e, func() (silent bool) {
+		if saved.Head.Next == 0 {
+			handler.returns(lost)
+		}
 		handler.continues(&saved)
 		return false
 	})
@@ -172,8 +180,12 @@ func (v *view) save(state *engine.State) {
 
 // commit moves the journal as soon as what is ready has been delivered.
 func (a *analysis) commit(out []Delivery) []Delivery {
-	if a.over {
-		return append(out, func(context.Context) { a.journal.Remove(a.ended) })
+	switch {
+	case a.ended:
+		return append(out, func(context.Context) { a.journal.Remove(true) })
+	case a.over:
+		lost := a.position()
+		return append(out, func(context.Context) { a.journal.Lose(lost.Next, lost.Seen) })
 	}
 	if a.End() != "" {
 		return out // Close follows; until then, the journal must have the end
@@ -194,6 +206,32 @@ func (a *analysis) commit(out []Delivery) []Delivery {
 	}
 	moved := a.journal.Prepare(a.Awaits(), a.Seen(), start, windows)
 	return append(out, func(context.Context) { moved.Done() })
+}
+
+// lostBefore returns how far a session had come when it was lost last; nil: it was not lost. The caller has the lock.
+func (s *Set) lostBefore(id jvmthread.SessionID) *journal.Lost {
+	for i := range s.lost {
+		if s.lost[i].ID == id {
+			return &s.lost[i]
+		}
+	}
+	return nil
+}
+
+// returns continues a session that was lost, if it was.
+func (a *analysis) returns(lost *journal.Lost) {
+	if lost != nil {
+		a.Return(lost.Next, lost.Seen)
+	}
+}
+
+// position returns how far a session had come that was lost. The end that its sender assumes has the number of the next batch.
+func (a *analysis) position() journal.Lost {
+	l := journal.Lost{ID: a.ID, Next: a.Awaits(), Seen: a.Seen()}
+	if a.End() == threadpdata.EndLost {
+		l.Next--
+	}
+	return l
 }
 
 // rest returns the events to process before the session is closed. If the next life continues it, that one also gets those whose order is not

@@ -355,6 +355,10 @@ func (s *Set) remove(ctx context.Context, e *entry) {
 		s.ended.add(e.ID)
 	case window.CutFailed:
 		s.failed.add(e.ID)
+	case window.CutLost:
+		if h, ok := e.handler.(*analysis); ok {
+			s.lost = journal.AppendLost(s.lost, h.position())
+		}
 	}
 	s.countSessions(ctx, -1)
 }

@@ -56,9 +56,10 @@ type Set struct {
 	mu       sync.Mutex
 	sessions map[jvmthread.SessionID]*entry
 	closed   bool
-	ended    recent  // sessions that ended in order: carriers that still arrive for them are late
-	failed   recent  // sessions that failed: further carriers would most likely make them fail again
-	passed   carried // carriers that were taken
+	ended    recent         // sessions that ended in order: carriers that still arrive for them are late
+	lost     []journal.Lost // sessions that were lost: batches from before that arrive again are repeats
+	failed   recent         // sessions that failed: further carriers would most likely make them fail again
+	passed   carried        // carriers that were taken
 	pool     *pool
 	memory   memory
 
@@ -214,7 +215,14 @@ func (s *Set) entry(ctx context.Context, id jvmthread.SessionID, res pcommon.Res
 		s.logBad(id, err)
 		return nil, badCarrier
 	}
+	lost := s.lostBefore(id)
+	if lost != nil && threadpdata.BatchOf(span) < lost.Next {
+		return nil, "" // a repeat
+	}
 	e = s.newEntry(id, res)
+	if h, ok := e.handler.(*analysis); ok {
+		h.returns(lost)
+	}
 	s.sessions[id] = e
 	s.countSessions(ctx, 1)
 	return e, ""

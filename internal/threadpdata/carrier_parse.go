@@ -59,6 +59,13 @@ func Check(span ptrace.Span) error {
 	return Parse(span, symbols.New(symbols.DefaultLimits()), &c)
 }
 
+// BatchOf returns the batch of a valid carrier, before there is a symbol table for the session.
+func BatchOf(span ptrace.Span) uint64 {
+	var c Carrier
+	_ = Parse(span, symbols.New(symbols.DefaultLimits()), &c) // valid
+	return c.Batch
+}
+
 func (c *Carrier) parseSpan(attributes pcommon.Map, sym *symbols.Table) error {
 	c.Parts = 1
 	hasWatermark := false

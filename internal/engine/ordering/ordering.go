@@ -118,6 +118,10 @@ func (q *Queue) Resume(next, seen uint64, watermark jvmthread.Time) {
 	q.next, q.resumes, q.seen, q.resumed, q.watermark, q.begin = next, next, seen, true, watermark, watermark
 }
 
+// Return says that the session was lost, and has most likely returned with the given batch, before which so many events were processed. Batches
+// before it are repeats. Nothing was added yet.
+func (q *Queue) Return(next, seen uint64) { q.next, q.resumes, q.seen = next, next, seen }
+
 // Seen returns the number of events in the batches before the awaited one.
 func (q *Queue) Seen() uint64 { return q.seen }
 

@@ -9,6 +9,7 @@
 //
 //	sessions               version, then 24 bytes for each session: its ID, and the generation in which it began
 //	ended                  version, then the IDs of the last sessions that have ended
+//	lost                   version, then 32 bytes for each of the last sessions that were lost: its ID, the next batch, the events before
 //	ID.GENERATION.head     version, then a head
 //	ID.GENERATION.NUMBER   an entry: traces of OTLP without a resource
 //	waits                  how long sessions of earlier lives have waited to be heard of again
@@ -48,6 +49,7 @@ type Journal struct {
 	mu         sync.Mutex // held while the list of sessions is written, too
 	listed     []listed   // what the storage has
 	ended      []jvmthread.SessionID
+	lost       []Lost
 	generation uint64 // of the last session that began
 	waits      bool   // the storage has the key of that name
 }

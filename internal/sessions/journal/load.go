@@ -60,7 +60,7 @@ func (j *Journal) Load(ctx context.Context) (all []Saved) {
 	}
 	j.mu.Lock()
 	j.listed = list
-	j.ended = j.loadEnded(ctx)
+	j.ended, j.lost = j.loadEnded(ctx), j.loadLost(ctx)
 	for _, l := range list {
 		j.generation = max(j.generation, l.generation)
 	}
@@ -162,7 +162,7 @@ func (j *Journal) sweep(ctx context.Context) {
 		known[strings.TrimSuffix(l.head(), "head")] = true
 	}
 	err := walker.Walk(ctx, func(key string, _ []byte) ([]*storage.Operation, error) {
-		if prefix := key[:strings.LastIndexByte(key, '.')+1]; key == sessionsKey || key == endedKey || key == waitsKey || known[prefix] {
+		if prefix := key[:strings.LastIndexByte(key, '.')+1]; key == sessionsKey || key == endedKey || key == lostKey || key == waitsKey || known[prefix] {
 			return nil, nil
 		}
 		return []*storage.Operation{storage.DeleteOperation(key)}, nil

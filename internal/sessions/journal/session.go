@@ -191,19 +191,25 @@ func (e *Entry) remove(s *Session, ops []*storage.Operation) []*storage.Operatio
 	return append(ops, storage.DeleteOperation(s.entry(e.number)))
 }
 
-// Remove removes the session, which was delivered. If it has ended, as opposed to lost, the journal remembers that.
+// Remove removes the session, which was delivered. If it has ended, as opposed to failed, the journal remembers that.
 func (s *Session) Remove(ended bool) {
+	s.finish(func(ops []*storage.Operation) {
+		if ended {
+			s.journal.end(s.listed, ops...)
+		} else {
+			_ = s.journal.list(s.listed, false, ops...) // logged
+		}
+	})
+}
+
+// finish calls remove once, with what deletes the session from the storage, but for the list.
+func (s *Session) finish(remove func([]*storage.Operation)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
 		return
 	}
 	s.over = true
-	switch {
-	case ended:
-		s.journal.end(s.listed, s.leave()...)
-	case s.begun || s.head > 0 || len(s.entries) > 0:
-		s.drop()
-	}
+	remove(s.leave())
 	s.entries, s.commits = nil, nil
 }

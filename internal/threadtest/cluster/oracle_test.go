@@ -32,7 +32,7 @@ func (w *world) left() (keys []string) {
 		for name, file := range p.disk.files {
 			for key, value := range file {
 				switch {
-				case key == "ended", key == "qmv0", key == "sessions" && len(value) == 1:
+				case key == "ended", key == "lost", key == "qmv0", key == "sessions" && len(value) == 1:
 				default:
 					keys = append(keys, p.name+": "+name+": "+key)
 				}
