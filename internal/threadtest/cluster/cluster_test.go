@@ -28,7 +28,7 @@ var (
 // TestCluster simulates seeds. A seed that fails prints how to repeat it, and its faults.
 func TestCluster(t *testing.T) {
 	if *only >= 0 {
-		for n := 0; n < 20 && !t.Failed(); n++ { // the order of goroutines differs in one of ten runs
+		for n := 0; n < 20 && !t.Failed(); n++ { // the order of goroutines differs in one of fifty runs
 			simulate(t, uint64(*only))
 		}
 		return

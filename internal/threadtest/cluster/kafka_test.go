@@ -50,6 +50,9 @@ func (k *topic) commit(read int) {
 	k.committed = read
 }
 
+// poll is no part of other intervals: what happens at the same time happens in any order, and a seed would differ from run to run.
+const poll = 49*time.Millisecond + 997
+
 // read passes one record after the other to a life, and commits each second what was processed.
 func (k *topic) read(l *life) {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -73,7 +76,7 @@ func (k *topic) read(l *life) {
 				committed = time.Now()
 			}
 			if !ok {
-				pause(ctx, 50*time.Millisecond)
+				pause(ctx, poll)
 			}
 		}
 		if !l.isDead() {
