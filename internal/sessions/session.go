@@ -365,15 +365,17 @@ func (s *Set) remove(ctx context.Context, e *entry) {
 
 // recent is the last sessions that were added, as many as the journal has.
 type recent struct {
-	ids  [journal.MaxEnded]jvmthread.SessionID
-	next int
+	ids  []jvmthread.SessionID
+	next int // to be replaced
 }
 
 func (r *recent) add(id jvmthread.SessionID) {
-	r.ids[r.next%len(r.ids)] = id
-	r.next++
+	if len(r.ids) < journal.MaxEnded {
+		r.ids = append(r.ids, id)
+		return
+	}
+	r.ids[r.next] = id
+	r.next = (r.next + 1) % len(r.ids)
 }
 
-func (r *recent) has(id jvmthread.SessionID) bool {
-	return slices.Contains(r.ids[:min(r.next, len(r.ids))], id)
-}
+func (r *recent) has(id jvmthread.SessionID) bool { return slices.Contains(r.ids, id) }
