@@ -148,7 +148,7 @@ func (f *fault) commands() []string {
 	case ".ts", ".tsx":
 		return []string{"npm --prefix web run --silent check"}
 	default:
-		return []string{"go test ./" + filepath.Dir(f.file), "go test ./corpus/...", "go test $(go list ./... | grep -v /e2e)"}
+		return []string{"go test ./" + filepath.Dir(f.file), "go test ./internal/engine/... ./corpus/...", "go test $(go list ./... | grep -v '/e2e$')"}
 	}
 }
 
