@@ -50,7 +50,7 @@ func (k *topic) commit(read int) {
 	k.committed = read
 }
 
-// poll is no part of other intervals: what happens at the same time happens in any order, and a seed would differ from run to run.
+// poll is not part of other intervals: what happens at the same time happens in any order, and a seed would differ from run to run.
 const poll = 49*time.Millisecond + 997
 
 // read passes one record after the other to a life, and commits each second what was processed.
