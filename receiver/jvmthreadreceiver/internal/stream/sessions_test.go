@@ -115,6 +115,26 @@ aggregate sequence=2 watermark=30 before=3 from=20 to=30
 	metadatatest.AssertEqualReceiverJvmThreadEventsUndefined(t, tel, undefined, metricdatatest.IgnoreTimestamp())
 }
 
+// The IDs of an agent are not those of the session's symbols: names follow from the agent's definitions.
+func TestNamesAreThoseOfTheAgentsIDs(t *testing.T) {
+	next := outlettest.NewSink()
+	r := start(t, outlettest.New(t, nil, next), nil)
+	a := dial(t, r)
+	a.greet(hello)
+	a.send(`class id=7 name="com.acme.OrderBook"
+class id=3 name="com.acme.Desk"
+batch sequence=1 watermark=20
+ section thread=1
+  event contendedEnter time=11 lock=3/a
+  event contendedEntered time=12 lock=3/a
+  event contendedEnter time=13 lock=7/b
+  event contendedEntered time=14 lock=7/b
+`)
+	text := next.Next(t)
+	assert.Equal(t, 2, strings.Count(text, "lock com.acme.Desk a"), text)
+	assert.Equal(t, 2, strings.Count(text, "lock com.acme.OrderBook b"), text)
+}
+
 func TestClockOfTheFirstHelloIsKept(t *testing.T) {
 	next := outlettest.NewSink()
 	r := start(t, outlettest.New(t, nil, next), nil)
