@@ -30,9 +30,9 @@ var (
 
 // history is a file to damage.
 type history struct {
-	name   string
-	data   []byte
-	beside map[string][]byte // files that belong to it, by name
+	name     string
+	data     []byte
+	sidecars map[string][]byte // files that belong to it, by name
 }
 
 // histories returns all inputs, in the order of their names.
@@ -78,14 +78,14 @@ func conversions(t *testing.T, h *history) (all []history) {
 		name := strings.TrimSuffix(h.name, ".weft") + suffix
 		report, err := convert.Convert(t.Context(), convert.Request{In: in, Out: filepath.Join(dir, name)})
 		require.NoError(t, err, suffix)
-		other := history{name: name, beside: make(map[string][]byte)}
+		other := history{name: name, sidecars: make(map[string][]byte)}
 		for _, file := range report.Files {
 			data, err := os.ReadFile(file)
 			require.NoError(t, err)
-			other.beside[filepath.Base(file)] = data
+			other.sidecars[filepath.Base(file)] = data
 		}
-		other.data = other.beside[name]
-		delete(other.beside, name)
+		other.data = other.sidecars[name]
+		delete(other.sidecars, name)
 		require.NotEmpty(t, other.data, "%v", report.Files)
 		all = append(all, other)
 	}

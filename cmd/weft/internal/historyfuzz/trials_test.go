@@ -110,7 +110,7 @@ func TestTrials(t *testing.T) {
 func (tr *trial) run(t *testing.T) {
 	path := filepath.Join(*scratch, tr.name)
 	require.NoError(t, os.WriteFile(path, tr.apply(tr.history, *seed), 0o600))
-	for name, data := range tr.beside {
+	for name, data := range tr.sidecars {
 		require.NoError(t, os.WriteFile(filepath.Join(*scratch, name), data, 0o600))
 	}
 	all := readers()
