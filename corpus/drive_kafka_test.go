@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -19,20 +18,6 @@ import (
 
 	"github.com/weft-otel/weft/e2e/runtimes"
 )
-
-const brokerProperties = `process.roles=broker,controller
-node.id=1
-controller.quorum.voters=1@%[2]s
-listeners=PLAINTEXT://%[1]s,CONTROLLER://%[2]s
-controller.listener.names=CONTROLLER
-log.dirs=%[3]s
-offsets.topic.num.partitions=1
-offsets.topic.replication.factor=1
-group.initial.rebalance.delay.ms=0
-`
-
-// startsQuickly are options of a JVM that runs for seconds.
-var startsQuickly = []string{"-XX:TieredStopAtLevel=1", "-Xmx256m"}
 
 // withBroker runs a client of Kafka. The address of its broker replaces HOST and PORT.
 func withBroker(t *testing.T, j runtimes.JDK, args []string) (truth string, err error) {
@@ -67,18 +52,13 @@ func clientAndBroker(t *testing.T, j runtimes.JDK, options, client []string) (tr
 	if err != nil {
 		return "", err
 	}
-	dir := t.TempDir()
-	properties := filepath.Join(dir, "server.properties")
-	if err := os.WriteFile(properties, fmt.Appendf(nil, brokerProperties, address, controller, filepath.Join(dir, "data")), 0o600); err != nil {
+	_, path := cutAtClassPath(client)
+	kafka := runtimes.Broker{Java: filepath.Join(j.Home, "bin", "java"), ClassPath: path[1], Address: address, Controller: controller}
+	args, err := kafka.Prepare(ctx, t.TempDir())
+	if err != nil {
 		return "", err
 	}
-	_, path := cutAtClassPath(client)
-	path = path[:2]
-	format := []string{"kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c", properties}
-	if out, err := jvm(ctx, j, slices.Concat(startsQuickly, path, format)).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	broker := jvm(ctx, j, slices.Concat(options, startsQuickly, path, []string{"kafka.Kafka", properties}))
+	broker := jvm(ctx, j, slices.Concat(options, args))
 	var said bytes.Buffer
 	broker.Stdout, broker.Stderr = &said, &said
 	if err := broker.Start(); err != nil {

@@ -36,7 +36,7 @@ var servers = []entry{
 		},
 		drive: under(runtimes.Load{Clients: 24, Requests: 5, Path: "/order/", Want: func(int) string { return "placed" }}), check: checkSpring,
 	},
-	{name: "kafka", program: []string{"com.acme.clicks.Clicks", "HOST:PORT", "20"}, jars: "kafka", java: startsQuickly, from: agent, engine: wholeRun(nil), drive: withBroker, check: checkKafka},
+	{name: "kafka", program: []string{"com.acme.clicks.Clicks", "HOST:PORT", "20"}, jars: "kafka", java: runtimes.QuickStart, from: agent, engine: wholeRun(nil), drive: withBroker, check: checkKafka},
 	{name: "kafka-broker", program: []string{"com.acme.clicks.Clicks", "HOST:PORT", "20"}, jars: "kafka", least: 24, from: agent, engine: wholeRun(nil), drive: asBroker, check: checkBroker},
 	{name: "lucene", program: []string{"com.acme.search.Indexer", "3"}, jars: "lucene", from: agent, engine: wholeRun(nil), drive: alone(false), check: checkLucene},
 	{name: "netty", program: []string{"com.acme.quotes.Main", "20"}, jars: "netty", from: agent, engine: wholeRun(nil), check: checkNetty},

@@ -4,11 +4,9 @@
 package e2e
 
 import (
-	"fmt"
 	"net"
-	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,23 +16,6 @@ import (
 	"github.com/weft-otel/weft/e2e/runtimes"
 	"github.com/weft-otel/weft/internal/threadtest"
 )
-
-const brokerProperties = `process.roles=broker,controller
-node.id=1
-controller.quorum.voters=1@%[2]s
-listeners=PLAINTEXT://%[1]s,CONTROLLER://%[2]s
-controller.listener.names=CONTROLLER
-log.dirs=%[3]s
-num.partitions=4
-offsets.topic.num.partitions=1
-offsets.topic.replication.factor=1
-transaction.state.log.replication.factor=1
-transaction.state.log.min.isr=1
-group.initial.rebalance.delay.ms=0
-`
-
-// quickStart is for programs that run for seconds.
-const quickStart = "-XX:TieredStopAtLevel=1"
 
 // kafkaBroker is a running broker.
 type kafkaBroker struct {
@@ -52,15 +33,14 @@ func startKafka(t *testing.T, options ...string) *kafkaBroker {
 	}
 	newest := jdks[len(jdks)-1]
 	java := filepath.Join(newest.home, "bin", "java")
-	dir := threadtest.SocketDir(t)
 	broker := &kafkaBroker{address: freeAddress(t)}
-	properties := filepath.Join(dir, "server.properties")
-	content := fmt.Sprintf(brokerProperties, broker.address, freeAddress(t), filepath.Join(dir, "data"))
-	require.NoError(t, os.WriteFile(properties, []byte(content), 0o600))
-	classpath := filepath.Join(jars, "*")
-	out, err := exec.Command(java, quickStart, "-cp", classpath, "kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c", properties).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	broker.command = append(append([]string{java}, options...), quickStart, "-Xmx256m", "-cp", classpath, "kafka.Kafka", properties)
+	kafka := runtimes.Broker{
+		Java: java, ClassPath: filepath.Join(jars, "*"), Address: broker.address, Controller: freeAddress(t),
+		More: []string{"num.partitions=4", "transaction.state.log.replication.factor=1", "transaction.state.log.min.isr=1"},
+	}
+	args, err := kafka.Prepare(t.Context(), threadtest.SocketDir(t))
+	require.NoError(t, err)
+	broker.command = slices.Concat([]string{java}, options, args)
 	broker.run(t)
 	return broker
 }
