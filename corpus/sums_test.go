@@ -26,7 +26,7 @@ import (
 // checkSums checks that all that Weft says about one run has the same sums: the spans, the metrics, the profiles, the page and weft summary.
 func checkSums(t spantest.T, r *run) {
 	t.Helper()
-	contended := sum{int(r.LockTotal(r.service, "", "weft.lock.contentions")), r.LockTotal(r.service, "", "weft.lock.blocked.time")}
+	contended := sum{int(r.RootTotal(r.service, "weft.contended.count")), r.RootTotal(r.service, "weft.contended.time")}
 	metrics := sum{r.played.total("weft.lock.contentions", nil).count, r.played.total("weft.lock.blocked.time", nil).time}
 	if !slices.Contains(r.entry.program, "mode=aggregated") { // in which there are sums without intervals
 		assert.Equal(t, contended, metrics, "metrics")
@@ -38,7 +38,7 @@ func checkSums(t spantest.T, r *run) {
 	for _, family := range []string{"block", "mutex"} {
 		assert.Equal(t, metrics, profileFile(t, r, family), "weft profile --type %s", family)
 	}
-	checkSummarySums(t, r)
+	checkSummarySums(t, r, contended)
 	checkPageSums(t, r, contended)
 }
 
@@ -89,7 +89,7 @@ func profileFile(t spantest.T, r *run, family string) (of sum) {
 }
 
 // checkSummarySums checks the table of locks in weft summary.
-func checkSummarySums(t spantest.T, r *run) {
+func checkSummarySums(t spantest.T, r *run, contended sum) {
 	t.Helper()
 	out, err := r.played.summary("--format", "json")
 	require.NoError(t, err)
@@ -105,11 +105,17 @@ func checkSummarySums(t spantest.T, r *run) {
 		s := of[row.Class]
 		of[row.Class] = lockRow{Contentions: s.Contentions + row.Contentions, Handoffs: s.Handoffs + row.Handoffs, Blocked: s.Blocked + row.Blocked}
 	}
-	delete(of, "") // locks whose class is not known have no name in spans
+	var all sum
 	for class, row := range of {
+		all.count += int(row.Contentions)
+		all.time += row.Blocked
+		if class == "" || class == "(other locks)" { // of a class that is not known, or is not among the hottest of its window
+			continue
+		}
 		total := func(what string) int64 { return r.LockTotal(r.service, class, what) }
 		assert.Equal(t, lockRow{Contentions: total("weft.lock.contentions"), Handoffs: total("weft.lock.handoffs"), Blocked: total("weft.lock.blocked.time")}, row, class)
 	}
+	assert.Equal(t, contended, all, "all locks of weft summary")
 }
 
 // checkPageSums checks the tables of the page, and follows them to the longest interval and its span.

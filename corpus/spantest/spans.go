@@ -254,3 +254,12 @@ func (o *Output) LockTotal(service, class, attribute string) int64 {
 	}
 	return sum
 }
+
+// RootTotal adds up an attribute of the roots: a window counts all of its locks, and lists only the hottest classes.
+func (o *Output) RootTotal(service, attribute string) int64 {
+	var sum int64
+	for _, s := range o.Roots(service) {
+		sum += s.Number(attribute)
+	}
+	return sum
+}
