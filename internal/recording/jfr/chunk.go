@@ -168,15 +168,24 @@ func (c *chunk) salvage(buf []byte) error {
 	return nil
 }
 
-// read passes each event of a thread to take, and the offset after it, except those whose start is not wanted. It returns the number of
-// those that are malformed, or of a thread that is not defined.
+// unread counts events that cannot be read.
+type unread struct {
+	malformed uint64
+	strays    uint64 // of threads that the chunk does not define. HotSpot does not always define threads that start while the JVM ends
+}
+
+func (u *unread) add(more unread) {
+	u.malformed += more.malformed
+	u.strays += more.strays
+}
+
+// read passes each event of a thread to take, and the offset after it, except those whose start is not wanted.
 func (c *chunk) read(
 	n *names, clk *clock, from, to int64, buf []byte, wanted func(begin jvmthread.Time) bool, take func(r *record, after int64),
-) (bad uint64, err error) {
+) (bad unread, err error) {
 	var v values
 	var r record
 	var cur cursor
-	n.strays = 0
 	s := c.scan(from, to, buf)
 	for s.next() {
 		p := c.plan(s.kind)
@@ -192,10 +201,12 @@ func (c *chunk) read(
 		}
 		switch ok := n.read(p, clk, &cur, &v, &r); {
 		case cur.failed:
-			bad++
+			bad.malformed++
+		case r.stray:
+			bad.strays++
 		case ok:
 			take(&r, s.pos)
 		}
 	}
-	return bad + n.strays, s.err
+	return bad, s.err
 }

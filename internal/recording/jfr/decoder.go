@@ -54,12 +54,14 @@ func (d *Decoder) report(at int64, what, remedy string) { d.ReportAt(d.source+at
 func (d *Decoder) broken(p *recording.Problem) { d.report(p.Byte, p.What, p.Remedy) }
 
 // count reports the events of a chunk that could not be read, the classes and stacks that they lack, and the events that its JVM lost.
-func (d *Decoder) count(c *chunk, bad uint64, undefined int) {
-	if bad += d.slice.lost; bad > 0 {
+func (d *Decoder) count(c *chunk, bad unread, undefined int) {
+	d.Counts.Lost += bad.strays // no problem of the file: see unread
+	d.lost += bad.strays
+	if malformed := bad.malformed + d.slice.lost; malformed > 0 {
 		d.slice.lost = 0
-		d.lost += bad
+		d.lost += malformed
 		d.Problem(recording.Problem{
-			Byte: d.source + c.at, What: fmt.Sprintf("%d events of the chunk do not match its metadata, or have an undefined thread", bad), Lost: bad,
+			Byte: d.source + c.at, What: fmt.Sprintf("%d events of the chunk do not match its metadata", malformed), Lost: malformed,
 		})
 	}
 	if truncated := c.complete() && c.end-c.at < c.size; undefined > 0 && !truncated && !c.damaged { // else it is the consequence of a reported problem

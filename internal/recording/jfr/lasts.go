@@ -93,7 +93,7 @@ func (l *lasts) silence(id jvmthread.ThreadID, until jvmthread.Time) (from jvmth
 }
 
 // scanLasts reads when the threads of a chunk were last heard of, and where its records are.
-func (d *Decoder) scanLasts(c *chunk, l *lasts) (list blocks, bad uint64, err error) {
+func (d *Decoder) scanLasts(c *chunk, l *lasts) (list blocks, bad unread, err error) {
 	n := d.names(c)
 	n.brief, list.size = true, d.blockSize
 	all := func(jvmthread.Time) bool { return true }

@@ -23,8 +23,7 @@ type names struct {
 	stackText symbols.StackBuilder
 	brief     bool // only threads and times
 
-	undefined int    // classes and stacks to which events refer, and which the chunk does not define completely
-	strays    uint64 // events of threads that it does not define
+	undefined int // classes and stacks to which events refer, and which the chunk does not define completely
 }
 
 // threadID is a thread, NoThread if it is not one of Java.

@@ -21,7 +21,8 @@ type pushed struct {
 	last  bool   // no further bytes will follow
 	ended bool   // further bytes are ignored
 
-	undefined int // classes and stacks to which events of the current chunk refer, and which it does not define
+	bad       unread // events of the current chunk
+	undefined int    // classes and stacks to which events of the current chunk refer, and which it does not define
 }
 
 // stateGuard marks a header that is being changed.
@@ -166,10 +167,12 @@ func (d *Decoder) splitPushed(c *chunk, from int64, complete bool) {
 		until = max(until, r.end)
 		records = append(records, *r)
 	})
+	bad.malformed += lost
+	d.pushed.bad.add(bad)
 	d.pushed.undefined += names.undefined
 	if complete {
-		d.count(c, bad+lost, d.pushed.undefined)
-		d.pushed.undefined = 0
+		d.count(c, d.pushed.bad, d.pushed.undefined)
+		d.pushed.bad, d.pushed.undefined = unread{}, 0
 	}
 	if late > 0 && d.late == 0 {
 		d.report(from, "some events start late, as they began before those read earlier", "read the file when it is complete")

@@ -18,6 +18,7 @@ type record struct {
 	kind  eventKind
 	call  call
 	ended jvmthread.Flags // at the end
+	stray bool            // of a thread that is not defined
 }
 
 // eventPlan is the plan of a wanted event.
@@ -52,7 +53,7 @@ func (n *names) read(p *eventPlan, c *clock, cur *cursor, v *values, r *record) 
 	thread := n.thread(key)
 	if ev.Thread = thread.id; ev.Thread == jvmthread.NoThread {
 		if thread.undefined && p.kind != kindStart && p.kind != kindEnd { // JVMs do not always define their own threads
-			n.strays++
+			r.stray = true
 		}
 		return false
 	}

@@ -22,7 +22,7 @@ type part struct {
 	at, end int64          // offsets in the source
 	start   jvmthread.Time // by the clock of the session
 	blocks  blocks
-	bad     uint64 // events that do not match the metadata
+	bad     unread
 	open    *chunk // nil: it is opened again when its events are read
 }
 
