@@ -84,6 +84,6 @@ type Stats struct {
 	Bytes    int64
 	Events   uint64 // passed to the sink
 	Lost     uint64 // known to be missing or unreadable
-	Unknown  uint64 // records of unknown types; not included in Lost
+	Unknown  uint64 // records of unknown types, or of threads that the recording does not define; not included in Lost
 	Problems uint64 // including those above Options.MaxProblems
 }

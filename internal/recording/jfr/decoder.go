@@ -55,8 +55,7 @@ func (d *Decoder) broken(p *recording.Problem) { d.report(p.Byte, p.What, p.Reme
 
 // count reports the events of a chunk that could not be read, the classes and stacks that they lack, and the events that its JVM lost.
 func (d *Decoder) count(c *chunk, bad unread, undefined int) {
-	d.Counts.Lost += bad.strays // no problem of the file: see unread
-	d.lost += bad.strays
+	d.Counts.Unknown += bad.strays // not lost: the states of other threads are known in spite of them
 	if malformed := bad.malformed + d.slice.lost; malformed > 0 {
 		d.slice.lost = 0
 		d.lost += malformed

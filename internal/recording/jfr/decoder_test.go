@@ -28,6 +28,7 @@ type collector struct {
 	watermark jvmthread.Time
 	last      jvmthread.Time
 	lost      uint64
+	unknown   uint64 // of Stats, when the recording is closed
 }
 
 func newCollector(t testing.TB) *collector {

@@ -33,7 +33,7 @@ func TestHugeEventsAreCounted(t *testing.T) {
 	assert.EqualValues(t, 1, c.lost, "of the batches")
 }
 
-// Events may refer to constants that the chunk does not have. They lack the names then; without a thread, they are lost.
+// Events may refer to constants that the chunk does not have. They lack the names then; without a thread, they are skipped and counted.
 func TestUndefinedConstantsAreReported(t *testing.T) {
 	data := newBuilder(true).chunk(func(b *builder) {
 		sample(b)
@@ -43,13 +43,14 @@ func TestUndefinedConstantsAreReported(t *testing.T) {
 		b.event(typeSleep, func(e *builder) { e.long(b.ticks + 6000).long(100).long(99).long(5) })
 	})
 	want := []string{"events refer to 2 classes and stacks that the chunk does not define"}
-	for _, c := range []*collector{readBytes(t, data), push(t, data, len(data), false)} {
+	for _, c := range []*collector{readBytes(t, data), push(t, data, len(data), false), push(t, data, 7, true)} {
 		var got []string
 		for _, p := range c.problems {
 			got = append(got, p.What)
 		}
 		assert.Equal(t, want, got)
-		assert.EqualValues(t, 1, c.lost)
+		assert.Zero(t, c.lost)
+		assert.EqualValues(t, 1, c.unknown)
 		assert.Len(t, c.of(17, jvmthread.KindContendedEnter), 2)
 		assert.Len(t, c.of(1, jvmthread.KindSleepStart), 1)
 	}

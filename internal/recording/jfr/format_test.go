@@ -29,6 +29,7 @@ func readBytes(t testing.TB, data []byte) *collector {
 	_, err := d.ReadFrom(bytes.NewReader(data))
 	require.NoError(t, err)
 	require.NoError(t, d.Close())
+	c.unknown = d.Stats().Unknown
 	return c
 }
 
@@ -47,6 +48,7 @@ func push(t testing.TB, data []byte, step int, flush bool) *collector {
 		data = data[n:]
 	}
 	require.NoError(t, d.Close())
+	c.unknown = d.Stats().Unknown
 	return c
 }
 
