@@ -51,6 +51,10 @@ func ClassPath(root, home, folder, classes, into string) (string, error) {
 
 // FetchJars has Maven copy the dependencies of a POM into a folder.
 func FetchJars(root, pom, jars string) error {
+	jars, err := filepath.Abs(jars) // Maven takes a relative folder as one next to the POM
+	if err != nil {
+		return err
+	}
 	if out, err := exec.Command(filepath.Join(root, "scripts/need.sh"), "mvn").CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
