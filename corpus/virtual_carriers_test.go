@@ -95,7 +95,8 @@ func checkPinned(t spantest.T, r *run) {
 	require.NoError(t, err)
 	pinned := r.distribution("weft.virtual.pinned.duration")
 	assert.Equal(t, truth.Count, pinned.count)
-	checkWithin(t, "waits on a carrier", pinned.sum, truth.Count*int64(millis)*int64(time.Millisecond), truth.Kept)
+	// A virtual thread first tries to leave its carrier, and takes that time off its timeout.
+	checkWithin(t, "waits on a carrier", pinned.sum, truth.Count*int64(millis-1)*int64(time.Millisecond), truth.Kept)
 	checkExemplars(t, r, pinned)
 }
 
