@@ -232,9 +232,12 @@ TEST(a_loss_elsewhere_makes_no_empty_section) {
 }
 
 static uint64_t lost_in(struct weft_drain *d) {
-    bool complete;
+    bool complete = false;
     uint64_t lost = 0;
-    weft_drain_pass(d, false, true, &complete);
+    // The second pass reports what the first one has lost.
+    for (int i = 0; i < 2 && !complete; i++) {
+        weft_drain_pass(d, false, true, &complete);
+    }
     CHECK(complete);
     for (const struct weft_batch *batch = d->batch.retain->oldest; batch != NULL;
          batch = batch->next) {
@@ -280,7 +283,6 @@ TEST(the_agent_itself_is_no_thread) {
         }
     }
     weft_buffer_close(b);
-    lost_in(&d);
     uint64_t lost = lost_in(&d);
     CHECK(lost >= 3);
     CHECK_INT(d.batch.before + lost, 2 * capacity + 7);

@@ -217,6 +217,19 @@ TEST(held_up) {
     CHECK(server.witness.lost > 0);
 }
 
+// What a thread of the agent could not write is reported as lost, also at the end of the session,
+// although no thread of the receiver stands for it.
+TEST(overflow_for_others) {
+    pthread_t thread;
+    start_server(&thread);
+    start_sender(64U << 10, 8U << 20);
+    weft_roster_announce(1000000, WEFT_THREAD_VIRTUAL, "v", "");
+    uint64_t events = run_writers(2, 8, 20000, 0, carry_for_others);
+    finish(thread);
+    expect(events);
+    CHECK(server.witness.lost > 0);
+}
+
 static const struct scenario scenarios[] = {
     {"plain", plain},
     {"overflow", overflow},
@@ -233,6 +246,7 @@ static const struct scenario scenarios[] = {
     {"unacknowledged", unacknowledged},
     {"again", again},
     {"held_up", held_up},
+    {"overflow_for_others", overflow_for_others},
     {"taken_over", taken_over},
 };
 

@@ -101,10 +101,8 @@ static inline void *write_blindly(void *argument) {
 
 static pthread_mutex_t hop_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-// A virtual thread that moves between two writers: its events stay in order.
-static inline void *carry_events(void *argument) {
-    const struct writer *w = argument;
-    struct weft_buffer *b = open_writer("carrier");
+// Writes events of a virtual thread, which stay in order.
+static inline void *carry_in(struct weft_buffer *b, const struct writer *w) {
     if (b == NULL) {
         return NULL;
     }
@@ -119,6 +117,16 @@ static inline void *carry_events(void *argument) {
     }
     weft_buffer_close(b);
     return NULL;
+}
+
+// A virtual thread that moves between two writers.
+static inline void *carry_events(void *argument) {
+    return carry_in(open_writer("carrier"), argument);
+}
+
+// A thread of the agent, which writes only events of others: its buffer is of no thread.
+static inline void *carry_for_others(void *argument) {
+    return carry_in(weft_buffer_open(0), argument);
 }
 
 static inline void start_server(pthread_t *thread) {

@@ -53,6 +53,10 @@ void weft_buffer_lose_unbuffered(uint64_t count) {
     atomic_fetch_add(&unbuffered_loss, count);
 }
 
+bool weft_buffer_lost_unbuffered(void) {
+    return atomic_load(&unbuffered_loss) != 0;
+}
+
 uint64_t weft_buffer_take_unbuffered_loss(void) {
     return atomic_exchange(&unbuffered_loss, 0);
 }

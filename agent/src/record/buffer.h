@@ -108,6 +108,7 @@ int64_t weft_buffer_look_loss(struct weft_buffer *b, uint64_t *position);
 
 // If events are missing at the reading position: fills in a gap record and resets the loss.
 bool weft_buffer_take_loss(struct weft_buffer *b, struct weft_record *gap);
+bool weft_buffer_lost_unbuffered(void); // there is a loss to take
 uint64_t weft_buffer_take_unbuffered_loss(void);
 
 // Takes the tail chunk of an idle thread back, immediately or as soon as it is read.

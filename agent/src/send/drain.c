@@ -316,7 +316,8 @@ size_t weft_drain_pass(struct weft_drain *d, bool beat, bool last, bool *complet
     if (all &&
         weft_virtual_records_put(&d->virtual, &d->batch, last ? INT64_MAX : d->known, &total)) {
         d->batch.watermark = d->known;
-        *complete = true;
+        // What buffers of no thread have lost is known only after the loss was taken.
+        *complete = !weft_buffer_lost_unbuffered();
     }
     if (beat && !d->batch.open) {
         weft_batch_open(&d->batch);
