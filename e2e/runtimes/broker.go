@@ -14,7 +14,7 @@ import (
 )
 
 // QuickStart are options of a JVM that runs for seconds.
-var QuickStart = []string{"-XX:TieredStopAtLevel=1", "-Xmx256m"} //nolint:gochecknoglobals // read-only value
+var QuickStart = []string{"-XX:TieredStopAtLevel=1", "-Xmx256m"}
 
 const brokerProperties = `process.roles=broker,controller
 node.id=1
