@@ -58,11 +58,11 @@ agents: dist ## pack the agents of dist without symbols into agent/bundled/, for
 
 .PHONY: demo
 demo: ## run a Java program under the agent, print why its threads wait, and serve the page
-	e2e/demo.sh
+	demo/demo.sh
 
 .PHONY: demo-jaeger
 demo-jaeger: ## send the spans of the same program to a real Jaeger (its first build takes minutes)
-	e2e/demo.sh --jaeger
+	demo/demo.sh --jaeger
 
 # The pictures of the documentation that a program makes.
 .PHONY: cast
@@ -70,7 +70,7 @@ cast: build/standalone/weft ## record weft top at the sample program into docs/i
 	@scripts/need.sh javac
 	@mkdir -p build/demo/classes
 	$(JAVA_HOME)/bin/javac --release 11 -d build/demo/classes e2e/jvm/com/acme/orders/*.java
-	$(GO) run ./e2e/cast -java $(JAVA_HOME)/bin/java
+	$(GO) run ./demo/cast -java $(JAVA_HOME)/bin/java
 
 # The tiers of tests; CONTRIBUTING.md says when each one runs and what it contains. No test of the gate has a tolerance, sleeps or is random.
 # A tier runs two parts at once; scripts/parts.sh keeps their output and prints what each one took.

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-otel/weft/corpus/spantest"
-	"github.com/weft-otel/weft/e2e/crowd"
+	"github.com/weft-otel/weft/bench/crowd"
 )
 
 // TestCrowdOnVirtualThreads has clients send requests to a Tomcat on virtual threads, all at once: its answers are the same with the agent, and

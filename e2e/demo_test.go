@@ -19,7 +19,7 @@ import (
 // runDemo runs the command of make demo and returns its output.
 func runDemo(t *testing.T, options ...string) *process {
 	t.Helper()
-	p := start(t, []string{"DEMO_ONCE=1", "TMPDIR=" + threadtest.SocketDir(t)}, filepath.Join(root, "e2e/demo.sh"), options...)
+	p := start(t, []string{"DEMO_ONCE=1", "TMPDIR=" + threadtest.SocketDir(t)}, filepath.Join(root, "demo/demo.sh"), options...)
 	t.Cleanup(func() { // SIGTERM before the kill, so that the demo stops its programs
 		if p.running() {
 			_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may just have ended

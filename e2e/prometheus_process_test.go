@@ -55,7 +55,7 @@ scrape_configs:
 	am := start(t, nil, installed(t, "prometheus-alertmanager", "alertmanager"), "--config.file="+managerConfig,
 		"--storage.path="+filepath.Join(dir, "am"), "--web.listen-address="+manager, "--cluster.listen-address=")
 	p.process = start(t, nil, installed(t, "prometheus"), "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "tsdb"),
-		"--web.listen-address="+p.address, "--enable-feature=exemplar-storage,native-histograms")
+		"--web.listen-address="+p.address, "--enable-feature=exemplar-storage,native-histograms", "--web.enable-remote-write-receiver")
 	poll(t, "Prometheus and Alertmanager are ready", func() bool {
 		require.True(t, am.running(), "Alertmanager ended: %s", strings.Join(am.errLines(), "\n"))
 		require.True(t, p.running(), "Prometheus ended: %s", strings.Join(p.errLines(), "\n"))

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/weft-otel/weft/bench/proc"
-	"github.com/weft-otel/weft/e2e/crowd"
+	"github.com/weft-otel/weft/bench/crowd"
 )
 
 const tomcatJars = "build/tomcat"

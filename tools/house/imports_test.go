@@ -28,7 +28,7 @@ var pdataReaders = []string{
 }
 
 // tools are the programs and packages of developers and of tests: they may import everything.
-var tools = []string{"bench", "corpus", "e2e", "internal/threadtest", "internal/wire/genheader", "web/internal", "internal/threadview/devserver", "cmd/weft/internal/manual", "cmd/weft/internal/historyfuzz", "tools/mutation", "tools/release"}
+var tools = []string{"bench", "corpus", "demo", "e2e", "internal/threadtest", "internal/wire/genheader", "web/internal", "internal/threadview/devserver", "cmd/weft/internal/manual", "cmd/weft/internal/historyfuzz", "tools/mutation", "tools/release"}
 
 // within reports whether a package is one of the folders, or below one.
 func within(dir string, folders []string) bool {

@@ -48,7 +48,7 @@ scripts/need.sh cc javac
 java=${JAVA_HOME:+$JAVA_HOME/bin/}java
 if [ "${1:-}" = --jaeger ]; then
     step "Building the agent, the collector and Jaeger (minutes)" make build build/jaeger
-    step "Building the demo" go build -o build/demo/demo ./e2e/demo
+    step "Building the demo" go build -o build/demo/demo ./demo
     exec build/demo/demo
 fi
 step "Building the agent and the command" make build/libweft.so build/weft
