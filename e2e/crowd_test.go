@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/weft-otel/weft/corpus/spantest"
 	"github.com/weft-otel/weft/bench/crowd"
+	"github.com/weft-otel/weft/corpus/spantest"
 )
 
 // TestCrowdOnVirtualThreads has clients send requests to a Tomcat on virtual threads, all at once: its answers are the same with the agent, and
@@ -55,7 +55,7 @@ func serveCrowd(t *testing.T, j jdk, agent []string, classpath string, clients, 
 	t.Helper()
 	address := freeAddress(t)
 	host, port, _ := strings.Cut(address, ":")
-	jvm := start(t, nil, filepath.Join(j.home, "bin", "java"),
+	jvm := start(t, nil, filepath.Join(j.Home, "bin", "java"),
 		append(agent, "-Xmx512m", "-cp", classpath, "com.acme.prices.CrowdServer", host, port, "200", strconv.Itoa(clients))...)
 	poll(t, "the server is ready", func() bool {
 		require.True(t, jvm.running(), "the server ended")

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weft-otel/weft/bench/proc"
 	"github.com/weft-otel/weft/bench/crowd"
+	"github.com/weft-otel/weft/bench/proc"
 )
 
 const tomcatJars = "build/tomcat"
