@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package e2e
+package main
 
 import (
 	"archive/zip"
@@ -42,7 +42,7 @@ func TestKnownVulnerabilitiesFail(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			cmd := exec.Command(filepath.Join(root, "scripts/vulnerabilities.sh"))
+			cmd := exec.Command(filepath.Join(repository(t), "scripts/vulnerabilities.sh"))
 			cmd.Env = append(os.Environ(), "GO="+goWithoutGovulncheck(t), "VULNERABILITIES=")
 			if test.env == nil {
 				cmd.Env = append(cmd.Env, "OSV_SCALIBR_LOCAL_DB_CACHE_DIRECTORY="+databaseOf(t, test.advisory))
