@@ -206,7 +206,7 @@ func TestAssistantsExplainARequest(t *testing.T) {
 	jars := filepath.Join(built("otel"), "*")
 	require.True(t, exists(built("weft-otel.jar")), "run make build/weft-otel.jar")
 	programs := t.TempDir()
-	out, err := exec.Command(filepath.Join(jdks[0].home, "bin", "javac"), "--release", "11", "-cp", jars, "-d", programs,
+	out, err := exec.Command(filepath.Join(jdks[0].Home, "bin", "javac"), "--release", "11", "-cp", jars, "-d", programs,
 		filepath.Join(root, "e2e/otel/Requests.java"), filepath.Join(root, runtimes.BlockedJava)).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	c := startCollector(t, setup{})

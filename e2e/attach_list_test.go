@@ -34,7 +34,7 @@ func listed(t *testing.T, pid int) attach.JVM {
 // waitingJVM starts a program that is ready, and waits.
 func waitingJVM(t *testing.T, j jdk, flags ...string) int {
 	t.Helper()
-	p := start(t, nil, filepath.Join(j.home, "bin", "java"), append(flags, "-cp", classes, "LockNames", "attach")...)
+	p := start(t, nil, filepath.Join(j.Home, "bin", "java"), append(flags, "-cp", classes, "LockNames", "attach")...)
 	poll(t, "the program is ready", func() bool { return len(p.outLines()) == 1 })
 	return p.cmd.Process.Pid
 }
@@ -79,7 +79,7 @@ func TestListAndAsk(t *testing.T) {
 		ctx, pid := withTime(t), waitingJVM(t, j)
 		got := listed(t, pid)
 		assert.Equal(t, "LockNames", got.MainClass)
-		assert.True(t, strings.HasPrefix(got.Version, strconv.Itoa(j.major)), got.Version)
+		assert.True(t, strings.HasPrefix(got.Version, strconv.Itoa(j.Major)), got.Version)
 		assert.WithinRange(t, got.Start, time.Now().Add(-patience), time.Now())
 		require.NoError(t, got.Attach)
 		require.NoError(t, got.Unknown)
@@ -152,7 +152,7 @@ func TestListOfJVMsThatHide(t *testing.T) {
 		leaveSocket(t, pid)
 		got := listed(t, pid)
 		assert.Equal(t, "LockNames", got.MainClass)
-		assert.True(t, strings.HasPrefix(got.Version, strconv.Itoa(j.major)), got.Version)
+		assert.True(t, strings.HasPrefix(got.Version, strconv.Itoa(j.Major)), got.Version)
 		require.ErrorContains(t, got.Attach, "-XX:+DisableAttachMechanism")
 		assert.Equal(t, built("libweft.so"), got.Agent.Library)
 		assert.Equal(t, got.Attach, got.Agent.Err)
@@ -176,7 +176,7 @@ func TestAttachingDisabledElsewhere(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		for name, test := range tests {
 			t.Run(name, func(t *testing.T) {
-				p := start(t, test.env, filepath.Join(j.home, "bin", "java"), append(test.args, "-cp", classes, "LockNames", "attach")...)
+				p := start(t, test.env, filepath.Join(j.Home, "bin", "java"), append(test.args, "-cp", classes, "LockNames", "attach")...)
 				poll(t, "the program is ready", func() bool { return len(p.outLines()) == 1 })
 				pid := p.cmd.Process.Pid
 				require.ErrorContains(t, listed(t, pid).Attach, flag)

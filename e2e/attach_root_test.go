@@ -50,7 +50,7 @@ func TestAttachToAnotherRoot(t *testing.T) {
 				require.NoError(t, err)
 				got := listed(t, number)
 				assert.Equal(t, "LockNames", got.MainClass)
-				assert.True(t, strings.HasPrefix(got.Version, strconv.Itoa(j.major)), got.Version)
+				assert.True(t, strings.HasPrefix(got.Version, strconv.Itoa(j.Major)), got.Version)
 				assert.Regexp(t, "^(/var)?/tmp/libweft-[0-9]+-[0-9]+.so$", got.Agent.Library)
 				assert.Contains(t, got.Agent.Report.Options, "depth=7")
 				platform, err := attach.PlatformOf(number)
@@ -81,7 +81,7 @@ func TestAttachToAnotherRoot(t *testing.T) {
 // containedJVM starts a JVM in a container and returns its ID on the host.
 func containedJVM(t *testing.T, j jdk, tmp string) string {
 	t.Helper()
-	home, err := filepath.EvalSymlinks(j.home)
+	home, err := filepath.EvalSymlinks(j.Home)
 	require.NoError(t, err)
 	p := start(t, nil, "unshare", "--mount", "--pid", "--fork", "sh", "-ec", inContainer, "sh", t.TempDir(), tmp, home, classes,
 		"/jdk/bin/java", "-cp", "/classes", "LockNames", "attach")

@@ -167,7 +167,7 @@ func java(t *testing.T, j jdk, endpoint, service string, command ...string) *pro
 		to = "file=" + path
 	}
 	args := append([]string{"-agentpath:" + built("libweft.so") + "=" + to + ",service=" + service + everything, "-cp", classes}, command...)
-	return start(t, nil, filepath.Join(j.home, "bin", "java"), args...)
+	return start(t, nil, filepath.Join(j.Home, "bin", "java"), args...)
 }
 
 // exchange runs the sample exchange until its output meets a condition.

@@ -43,13 +43,13 @@ type emptyRoot struct {
 // shopInEmptyRoot starts Spring Boot in an empty root.
 func shopInEmptyRoot(t *testing.T, j jdk, classpath string) *emptyRoot {
 	t.Helper()
-	home, err := filepath.EvalSymlinks(j.home)
+	home, err := filepath.EvalSymlinks(j.Home)
 	require.NoError(t, err)
 	var folders []string
 	for _, entry := range filepath.SplitList(classpath) {
 		folders = append(folders, strings.TrimSuffix(entry, "/*"))
 	}
-	if settings := "/etc/java-" + strconv.Itoa(j.major) + "-openjdk"; exists(settings) { // Debian links from its JDK to there
+	if settings := "/etc/java-" + strconv.Itoa(j.Major) + "-openjdk"; exists(settings) { // Debian links from its JDK to there
 		folders = append(folders, settings)
 	}
 	r := &emptyRoot{address: freeAddress(t)}

@@ -63,7 +63,7 @@ func checkListed(t *testing.T, j jdk, r *emptyRoot, agent string) {
 	require.NoError(t, json.Unmarshal([]byte(r.weft(t, "list", "--format", "json")), &all))
 	require.Len(t, all, 1)
 	assert.Equal(t, "com.acme.shop.Shop", all[0].MainClass)
-	assert.Regexp(t, `^`+strconv.Itoa(j.major)+`\b`, all[0].Version)
+	assert.Regexp(t, `^`+strconv.Itoa(j.Major)+`\b`, all[0].Version)
 	assert.True(t, all[0].CanAttach)
 	assert.Empty(t, all[0].Problem)
 	assert.Equal(t, agent != "", all[0].Agent != "")
@@ -130,7 +130,7 @@ func interrupt(t *testing.T, p *process) {
 // TestRunOfAProgram starts programs under weft run: java, and a script that starts two.
 func TestRunOfAProgram(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
-		java := filepath.Join(j.home, "bin", "java")
+		java := filepath.Join(j.Home, "bin", "java")
 		t.Run("java", func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "sleeps.weft")
 			p := start(t, nil, built("weft"), "run", "-o", out, "--", java, "-cp", classes, "Sleeps", "20")
@@ -149,7 +149,7 @@ func TestRunOfAProgram(t *testing.T) {
 			dir := t.TempDir()
 			script := filepath.Join(dir, "both")
 			require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\n"+java+" -cp "+classes+" Sleeps 20\n"+java+" -cp "+classes+" Sleeps 20\nexit 7\n"), 0o700))
-			p := start(t, []string{"JAVA_HOME=" + j.home}, built("weft"), "run", "-o", filepath.Join(dir, "x.weft"), "--", script)
+			p := start(t, []string{"JAVA_HOME=" + j.Home}, built("weft"), "run", "-o", filepath.Join(dir, "x.weft"), "--", script)
 			assert.Equal(t, 7, p.wait(t))
 			files, err := filepath.Glob(filepath.Join(dir, "x-*.weft"))
 			require.NoError(t, err)

@@ -139,7 +139,7 @@ func checkFaulty(t *testing.T, j jdk, endpoint string, network *proxy, got *tall
 		"endpoint=" + endpoint, "service=naps", "include-threads=nap-*", "depth=0", "monitor=off", "wait=off", "park=off", "pool=64k", "retain=1m", "exit-wait=60s",
 		"control=off", // a session that is back has no events that repeat the states of threads
 	}, options...), ",")
-	jvm := start(t, nil, filepath.Join(j.home, "bin", "java"), agent, "-cp", classes, "Naps", strconv.Itoa(threads), strconv.Itoa(int(faultsFor.Seconds())))
+	jvm := start(t, nil, filepath.Join(j.Home, "bin", "java"), agent, "-cp", classes, "Naps", strconv.Itoa(threads), strconv.Itoa(int(faultsFor.Seconds())))
 	pollFor(t, *faultsFor+patience, "the threads have ended", func() bool { return !jvm.running() || len(jvm.outLines()) > 0 })
 	network.calm.Store(true)
 	network.cutAll() // a stalled connection would last

@@ -39,8 +39,8 @@ type jarCase struct {
 func TestJarCases(t *testing.T) {
 	programs := otelPrograms(t)
 	oldest, newest := jdks[:1], jdks[len(jdks)-1:]
-	warning := slices.DeleteFunc(slices.Clone(jdks), func(j jdk) bool { return j.major < 24 }) // of native access, JEP 472
-	managed := slices.DeleteFunc(slices.Clone(jdks), func(j jdk) bool { return j.major > 17 })
+	warning := slices.DeleteFunc(slices.Clone(jdks), func(j jdk) bool { return j.Major < 24 }) // of native access, JEP 472
+	managed := slices.DeleteFunc(slices.Clone(jdks), func(j jdk) bool { return j.Major > 17 })
 	open := t.TempDir()
 	require.NoError(t, os.Chmod(open, 0o777))
 	const inJar = ` \(deleted\)$`
@@ -112,7 +112,7 @@ func (c *jarCase) run(t *testing.T, j jdk, programs string) {
 	})
 	p.answer(t, "answered", nil)
 	require.Zero(t, p.wait(t))
-	p.checkQuiet(t, append(j.restricted(), notStarted, "io.github.weftotel.context.Start log")...)
+	p.checkQuiet(t, append(restricted(j), notStarted, "io.github.weftotel.context.Start log")...)
 	said := strings.Join(p.errLines(), "\n")
 	assert.Equal(t, map[bool]int{true: 1}[c.log != ""], strings.Count(said, notStarted), "lines in the log: %s", said)
 	assert.Contains(t, said, c.log)

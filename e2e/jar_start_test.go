@@ -43,7 +43,7 @@ func otelPrograms(t *testing.T) string {
 		"--release", "11", "-cp", filepath.Join(built("otel"), "*") + ":" + built("weft-otel-only.jar"), "-d", programs,
 		filepath.Join(root, runtimes.BlockedJava),
 	}
-	out, err := exec.Command(filepath.Join(jdks[0].home, "bin", "javac"), append(command, sources...)...).CombinedOutput()
+	out, err := exec.Command(filepath.Join(jdks[0].Home, "bin", "javac"), append(command, sources...)...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return programs
 }
@@ -76,7 +76,7 @@ func (s jarStart) run(t *testing.T, programs, endpoint string, program ...string
 	}
 	options = append(append(options, s.options...), "-cp", strings.Join(path, ":"))
 	env := append([]string{"OTEL_SERVICE_NAME=" + s.service(), "WEFT_ENDPOINT=" + endpoint, "WEFT_POOL=64m", "WEFT_EXIT_WAIT=60s"}, s.env...)
-	command := slices.Concat(s.before, []string{filepath.Join(s.jdk.home, "bin", "java")}, options, program)
+	command := slices.Concat(s.before, []string{filepath.Join(s.jdk.Home, "bin", "java")}, options, program)
 	return start(t, env, command[0], command[1:]...)
 }
 
@@ -149,8 +149,8 @@ func (p *process) checkQuiet(t *testing.T, known ...string) {
 }
 
 // restricted are parts of the lines that Java 24 and later print about System.load.
-func (j jdk) restricted() []string {
-	if j.major < 24 {
+func restricted(j jdk) []string {
+	if j.Major < 24 {
 		return nil
 	}
 	return []string{"java.lang.System::load has been called by io.github.weftotel.context.Library"}
@@ -185,7 +185,7 @@ func TestJarStartsAgent(t *testing.T) {
 				})
 				p.answer(t, "answered", nil)
 				require.Zero(t, p.wait(t))
-				p.checkQuiet(t, append(j.restricted(), dynamic)...)
+				p.checkQuiet(t, append(restricted(j), dynamic)...)
 				left, err := os.ReadDir(temporary)
 				require.NoError(t, err)
 				assert.Empty(t, slices.DeleteFunc(left, func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), "weft-") }))
@@ -217,7 +217,7 @@ func TestJarKnowsPlatforms(t *testing.T) {
 		{"aarch64", none, loaders, "linux-musl-aarch64"},
 		{"x86_64", none, loaders, "linux-x86_64"},
 	} {
-		out, err := exec.Command(filepath.Join(jdks[0].home, "bin", "java"), "-cp", programs+":"+built("weft-otel-only.jar"),
+		out, err := exec.Command(filepath.Join(jdks[0].Home, "bin", "java"), "-cp", programs+":"+built("weft-otel-only.jar"),
 			"io.github.weftotel.context.Platforms", "Linux", test.processor, test.maps, test.loaders).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		assert.Equal(t, test.want, strings.TrimSpace(string(out)), "%v", test)

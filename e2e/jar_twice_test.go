@@ -92,6 +92,6 @@ func (w twice) run(t *testing.T, j jdk, programs string, jars []string) {
 		assert.NotContains(t, notes, "OTEP 4947", "a copy counts as another library")
 	})
 	require.Zero(t, p.wait(t))
-	p.checkQuiet(t, append(j.restricted(), dynamic)...)
+	p.checkQuiet(t, append(restricted(j), dynamic)...)
 	checkRequests(t, c.finish(t, s.service()), s.service(), 2)
 }

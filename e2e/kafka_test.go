@@ -32,7 +32,7 @@ func startKafka(t *testing.T, options ...string) *kafkaBroker {
 		require.NoError(t, runtimes.FetchJars(root, "e2e/kafka/pom.xml", jars))
 	}
 	newest := jdks[len(jdks)-1]
-	java := filepath.Join(newest.home, "bin", "java")
+	java := filepath.Join(newest.Home, "bin", "java")
 	broker := &kafkaBroker{address: freeAddress(t)}
 	kafka := runtimes.Broker{
 		Java: java, ClassPath: filepath.Join(jars, "*"), Address: broker.address, Controller: freeAddress(t),

@@ -40,7 +40,7 @@ func TestKilledWeft(t *testing.T) {
 		t.Run("load after the end", func(t *testing.T) {
 			pid := waitingJVM(t, j)
 			// From here on, the JVM takes requests without a signal.
-			start(t, nil, filepath.Join(j.home, "bin", "jcmd"), strconv.Itoa(pid), "VM.version").wait(t)
+			start(t, nil, filepath.Join(j.Home, "bin", "jcmd"), strconv.Itoa(pid), "VM.version").wait(t)
 			require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
 			weft := start(t, nil, built("weft"), "top", strconv.Itoa(pid), agent, "--once", "--timeout=5s", "give-up=1s")
 			require.Equal(t, 1, weft.wait(t))

@@ -28,7 +28,7 @@ import (
 func TestLocksHaveTheSourcesNamesIfAttached(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		file := filepath.Join(t.TempDir(), "names.weft")
-		p := start(t, nil, filepath.Join(j.home, "bin", "java"), "-XX:+EnableDynamicAgentLoading", "-cp", classes, "LockNames", "attach")
+		p := start(t, nil, filepath.Join(j.Home, "bin", "java"), "-XX:+EnableDynamicAgentLoading", "-cp", classes, "LockNames", "attach")
 		poll(t, "the program is ready", func() bool { return len(p.outLines()) == 1 })
 		weft := start(t, nil, built("weft"), "attach", strconv.Itoa(p.cmd.Process.Pid), "file="+file)
 		require.Zero(t, weft.wait(t), "exit code of weft attach")

@@ -10,8 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/weft-otel/weft/e2e/kept"
 	"github.com/weft-otel/weft/e2e/runtimes"
@@ -24,13 +25,7 @@ var (
 	classes string // folder of the compiled programs
 )
 
-// jdk is a Java installation.
-type jdk struct {
-	home  string
-	major int
-}
-
-func (j jdk) String() string { return "jdk" + strconv.Itoa(j.major) }
+type jdk = runtimes.JDK
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -57,14 +52,14 @@ func prepareAndRun(m *testing.M) (int, error) {
 			return 0, fmt.Errorf("build/%s is missing: run make build", name)
 		}
 	}
-	if jdks = found(); len(jdks) == 0 {
+	if jdks = runtimes.JDKs(); len(jdks) == 0 {
 		return 0, errors.New("no JDK found: install one or set JAVA_HOME")
 	}
 	if flag.Lookup("test.list").Value.String() != "" {
 		return m.Run(), nil
 	}
 	for _, j := range jdks {
-		fmt.Printf("e2e: %v is %s\n", j, j.home)
+		fmt.Printf("e2e: %v is %s\n", j, j.Home)
 	}
 	if classes = os.Getenv(kept.Classes); classes == "" {
 		if classes, err = os.MkdirTemp("", "weft-e2e-"); err != nil {
@@ -73,31 +68,41 @@ func prepareAndRun(m *testing.M) (int, error) {
 		defer func() { _ = os.RemoveAll(classes) }()
 	}
 	if compiled, _ := filepath.Glob(filepath.Join(classes, "*.class")); len(compiled) == 0 {
-		if err := runtimes.Compile(root, jdks[0].home, classes); err != nil {
+		if err := runtimes.Compile(root, jdks[0].Home, classes); err != nil {
 			return 0, err
 		}
 	}
 	return m.Run(), nil
 }
 
-// found lists the installed JDKs.
-func found() (all []jdk) {
-	for _, j := range runtimes.JDKs() {
-		all = append(all, jdk{j.Home, j.Major})
-	}
-	return all
-}
-
 func built(name string) string { return filepath.Join(root, "build", name) }
 
 // TestRequiredJDKsAreInstalled fails if a JDK is missing on which the other tests should have run.
 func TestRequiredJDKsAreInstalled(t *testing.T) {
-	if jdks[0].major > 17 || !slices.ContainsFunc(jdks, func(j jdk) bool { return j.major == 17 }) {
+	if jdks[0].Major > 17 || !slices.ContainsFunc(jdks, func(j jdk) bool { return j.Major == 17 }) {
 		t.Errorf("no JDK 17 among %v: install one next to the others, or set JAVA_HOME to it", jdks)
 	}
-	if jdks[len(jdks)-1].major <= 17 {
+	if jdks[len(jdks)-1].Major <= 17 {
 		t.Errorf("no JDK newer than 17 among %v: install one next to the others", jdks)
 	}
+}
+
+// virtualJDKs returns what has virtual threads: the newest JDK, and one of 21 to 23.
+func virtualJDKs(t *testing.T) []jdk {
+	t.Helper()
+	found, err := runtimes.Virtual(root, jdks)
+	require.NoError(t, err)
+	return found
+}
+
+// newestWithBlocking returns the newest JDK if its virtual threads give up their carriers when they are blocked.
+func newestWithBlocking(t *testing.T) jdk {
+	t.Helper()
+	j := jdks[len(jdks)-1]
+	if j.Major < 24 {
+		t.Skip("NOT TESTED: install a JDK 24 or newer")
+	}
+	return j
 }
 
 // onEachJDK runs a test on each JDK that was found.

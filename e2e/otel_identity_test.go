@@ -80,7 +80,7 @@ func TestSDKAndAgentHaveOneIdentity(t *testing.T) {
 		t.Run(way.name+" on "+j.String(), func(t *testing.T) {
 			address := freeAddress(t)
 			c := startCollector(t, withOTLP(wholeRun, address))
-			p := start(t, append(way.environment(c.endpoint), way.env...), filepath.Join(j.home, "bin", "java"), way.command(t, address, c.endpoint, programs)...)
+			p := start(t, append(way.environment(c.endpoint), way.env...), filepath.Join(j.Home, "bin", "java"), way.command(t, address, c.endpoint, programs)...)
 			way.proceed(t, p, "ready", c.endpoint)
 			resource := way.proceed(t, p, "answered", c.endpoint)
 			require.Zero(t, p.wait(t))

@@ -34,8 +34,8 @@ func TestOwnersOfNewLocks(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
 		for _, flags := range []string{"-XX:+UseG1GC", "-XX:-UseCompressedOops", "-XX:+UseCompactObjectHeaders", layoutOf27} {
 			t.Run(flags, func(t *testing.T) {
-				checkOwners(t, j, flags, "many", "2400", "0")
-				checkOwners(t, j, flags, "one", "1000", "0")
+				checkOwners(t, j, flags+withChecks, "Owners", "many", "2400", "0")
+				checkOwners(t, j, flags+withChecks, "Owners", "one", "1000", "0")
 			})
 		}
 	})
@@ -43,42 +43,63 @@ func TestOwnersOfNewLocks(t *testing.T) {
 
 // TestOwnersDuringCollections lets other threads start, end and make garbage meanwhile.
 func TestOwnersDuringCollections(t *testing.T) {
-	newest := jdks[len(jdks)-1]
 	for _, flags := range []string{
 		"-XX:+UseG1GC", "-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseZGC", "-XX:+UseShenandoahGC",
 		"-XX:+UnlockDiagnosticVMOptions -XX:+UseObjectMonitorTable", layoutOf27,
 	} {
-		t.Run(flags, func(t *testing.T) { checkOwners(t, newest, flags, "churn", "200", "2") })
+		t.Run(flags, func(t *testing.T) { checkOwners(t, jdks[len(jdks)-1], flags+withChecks, "Owners", "churn", "200", "2") })
 	}
 }
 
-// checkOwners runs the program. No owner is wrong. One may be missing if a collection moved the lock, or if the owner released it before the
-// agent looked.
+// TestOwnersThatVirtualThreadsWaitFor has 1,000 virtual threads wait for a lock that was never contended for, whose owner they know.
+func TestOwnersThatVirtualThreadsWaitFor(t *testing.T) {
+	j := newestWithBlocking(t)
+	for _, flags := range []string{"-XX:+UseG1GC", layoutOf27} {
+		for _, owner := range []string{"platform", "mounted", "unmounted"} {
+			t.Run(flags+"/"+owner, func(t *testing.T) { checkOwners(t, j, flags, "VirtualOwners", "held", owner, "1000", "5") })
+		}
+	}
+}
+
+// withChecks are flags of a small heap and of JNI's checks.
+const withChecks = " -Xmx64m -Xcheck:jni"
+
+// checkOwners runs a program with flags. No owner is wrong. One may be missing if a collection moved the lock, or if the owner released it
+// before the agent looked.
 func checkOwners(t *testing.T, j jdk, flags string, program ...string) {
 	t.Helper()
-	command := append(strings.Fields(flags), "-Xmx64m", "-Xcheck:jni")
-	if start(t, nil, filepath.Join(j.home, "bin", "java"), append(command, "-version")...).wait(t) != 0 {
-		t.Skipf("%v has no %s", j, flags)
-	}
-	command = append(append(command, "Owners"), program...)
 	var truth owners
-	file := filepath.Join(t.TempDir(), "owners.weft")
-	runJava(t, j, "file://"+file, "owners", &truth, command...)
-	got := contentions(t, file, "Owners$Lock")
-	require.Len(t, got, len(truth.Owners)*truth.Each, command)
+	got := recordOwners(t, j, flags, &truth, program...)
+	require.Len(t, got, len(truth.Owners)*truth.Each, program)
 	found, unknown := 0, 0
 	for i, ev := range got {
 		switch {
 		case ev.Peer == truth.Owners[i/truth.Each]:
 			found++
-		case ev.Peer != 0:
-			assert.Failf(t, "wrong owner", "%v: contention %d: %d, not %d", command, i, ev.Peer, truth.Owners[i/truth.Each])
+		case ev.Peer != jvmthread.NoThread:
+			assert.Failf(t, "wrong owner", "%v: contention %d: %d, not %d", program, i, ev.Peer, truth.Owners[i/truth.Each])
 		case ev.Flags&jvmthread.FlagOwnerUnknown != 0:
 			unknown++
 		}
 	}
-	t.Logf("%v: %d of %d owners, %d unknown", command, found, len(got), unknown)
-	assert.GreaterOrEqual(t, found, len(got)*99/100, command)
+	t.Logf("%v: %d of %d owners, %d unknown", program, found, len(got), unknown)
+	assert.GreaterOrEqual(t, found, len(got)*99/100, program)
+}
+
+// recordOwners runs a program with a recording and returns the contentions for its locks.
+func recordOwners(t *testing.T, j jdk, flags string, truth any, program ...string) []jvmthread.Event {
+	t.Helper()
+	command := strings.Fields(flags)
+	if start(t, nil, filepath.Join(j.Home, "bin", "java"), append(command, "-version")...).wait(t) != 0 {
+		t.Skipf("%v has no %s", j, flags)
+	}
+	file := filepath.Join(t.TempDir(), "owners.weft")
+	service := "owners"
+	if j.Major >= 21 {
+		service += ",virtual=on"
+	}
+	runJava(t, j, "file://"+file, service, truth, append(command, program...)...)
+	return contentions(t, file, program[0]+"$Lock")
 }
 
 // contentions are the contentions for locks of a class, in the order of time.

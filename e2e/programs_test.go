@@ -52,7 +52,7 @@ func get(url string) (string, error) {
 // withJars compiles the programs of a folder, which use jars. It returns their class path.
 func withJars(t *testing.T, folder string) string {
 	t.Helper()
-	classpath, err := runtimes.ClassPath(root, jdks[0].home, folder, classes, t.TempDir())
+	classpath, err := runtimes.ClassPath(root, jdks[0].Home, folder, classes, t.TempDir())
 	require.NoError(t, err)
 	return classpath
 }

@@ -48,7 +48,7 @@ var realClasses = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(classes, "real")
 	classpath := filepath.Join(jars, "*")
 	args := append([]string{"--release", "17", "-nowarn", "-proc:none", "-cp", classpath, "-d", dir}, sources...)
-	if out, err := exec.Command(filepath.Join(jdks[0].home, "bin", "javac"), args...).CombinedOutput(); err != nil {
+	if out, err := exec.Command(filepath.Join(jdks[0].Home, "bin", "javac"), args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("javac: %w: %s", err, out)
 	}
 	return dir + string(filepath.ListSeparator) + classpath, nil
@@ -75,12 +75,12 @@ func TestRealProgramsBehaveTheSame(t *testing.T) {
 		for _, program := range realPrograms {
 			t.Run(program.name, func(t *testing.T) {
 				command := append(slices.Clone(flags), "Load", program.name, program.operations)
-				plain := start(t, nil, filepath.Join(j.home, "bin", "java"), command...).outcome(t)
+				plain := start(t, nil, filepath.Join(j.Home, "bin", "java"), command...).outcome(t)
 				require.Len(t, plain.stdout, 1, "%v", plain)
 
 				c := startCollector(t, setup{})
 				agent := "-agentpath:" + built("libweft.so") + "=endpoint=" + c.endpoint + ",service=" + program.name + everything
-				watched := start(t, nil, filepath.Join(j.home, "bin", "java"), append([]string{agent}, command...)...).outcome(t)
+				watched := start(t, nil, filepath.Join(j.Home, "bin", "java"), append([]string{agent}, command...)...).outcome(t)
 				assert.Equal(t, plain, watched, "output and exit code of the program")
 
 				o := c.finish(t, program.name)

@@ -40,7 +40,7 @@ func serveShop(t *testing.T, j jdk, service string, options ...string) []spantes
 	require.NoError(t, err)
 	options = append([]string{"-Xmx512m", "-javaagent:" + javaAgent(t), "-Dotel.service.name=" + service}, options...)
 	options = append(options, "-cp", withJars(t, "requests"), "com.acme.checkout.PlainServer", host, port, "platform")
-	jvm := start(t, nil, filepath.Join(j.home, "bin", "java"), options...)
+	jvm := start(t, nil, filepath.Join(j.Home, "bin", "java"), options...)
 	poll(t, "the server is ready", func() bool {
 		require.True(t, jvm.running(), "the server ended")
 		return slices.Contains(jvm.outLines(), "ready")

@@ -94,7 +94,7 @@ func checkSmokePage(t *testing.T, c *collector) {
 // TestSmokeRecord attaches weft record to a program before it begins, and ends with it. The summary has each handoff.
 func TestSmokeRecord(t *testing.T) {
 	onEachJDK(t, func(t *testing.T, j jdk) {
-		jvm := start(t, nil, filepath.Join(j.home, "bin", "java"), "-cp", classes, "Smoke", strconv.Itoa(smokeHandoffs))
+		jvm := start(t, nil, filepath.Join(j.Home, "bin", "java"), "-cp", classes, "Smoke", strconv.Itoa(smokeHandoffs))
 		poll(t, "the program runs", func() bool { return len(jvm.outLines()) > 0 })
 		file := filepath.Join(t.TempDir(), "smoke.weft")
 		record := start(t, nil, built("weft"), "record", strconv.Itoa(jvm.cmd.Process.Pid), "--agent", built("libweft.so"), "--timeout", patience.String(),

@@ -56,7 +56,7 @@ func TestStress(t *testing.T) {
 	} {
 		for _, j := range test.on {
 			t.Run(fmt.Sprint(j, " ", test.gc, " ", test.options), func(t *testing.T) {
-				bin := filepath.Join(j.home, "bin", "java")
+				bin := filepath.Join(j.Home, "bin", "java")
 				flags := []string{"-XX:+Use" + test.gc + "GC", "-Xmx64m", "-Xcheck:jni", "-Dvirtual=" + strconv.FormatBool(test.options == "mounts=on")}
 				if start(t, nil, bin, append(flags, "-version")...).wait(t) != 0 {
 					t.Skipf("%v was built without %sGC", j, test.gc)

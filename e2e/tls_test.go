@@ -215,7 +215,7 @@ func secured(server keyPair, clients *authority, tokens string) []string {
 func secureJava(t *testing.T, j jdk, env []string, endpoint string) *process {
 	t.Helper()
 	agent := "-agentpath:" + built("libweft.so") + "=endpoint=" + endpoint
-	return start(t, env, filepath.Join(j.home, "bin", "java"), agent, "-Xcheck:jni", "-cp", classes, "Idle")
+	return start(t, env, filepath.Join(j.Home, "bin", "java"), agent, "-Xcheck:jni", "-cp", classes, "Idle")
 }
 
 // tlsListener accepts agents, and never answers.
