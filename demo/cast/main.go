@@ -35,7 +35,7 @@ func record(out, weft, java, classes string) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	exchange := exec.CommandContext(ctx, java, "-cp", classes, "com.acme.orders.Exchange", "3600") //nolint:gosec // the developer's JDK
+	exchange := exec.CommandContext(ctx, java, "-cp", classes, "com.acme.orders.Exchange", "3600")
 	if err := exchange.Start(); err != nil {
 		return err
 	}
