@@ -98,8 +98,10 @@ func (w *Writer) Batch(events []jvmthread.Event, lost uint64, watermark jvmthrea
 	return w.err
 }
 
-// Close writes the last window.
-func (w *Writer) Close(why window.Cut) error {
+// Close writes the last window. Until is the end of the session; jvmthread.NoTime: that of its last event or watermark.
+func (w *Writer) Close(until jvmthread.Time, why window.Cut) error {
+	w.batch++
+	w.engine.AddBatch(w.batch, w.before, until, nil)
 	w.engine.Close(why, w.window)
 	w.requests()
 	return w.err

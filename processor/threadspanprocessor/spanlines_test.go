@@ -43,7 +43,7 @@ func TestSpanLinesAreTheSpansOfTheProcessor(t *testing.T) {
 			require.NoError(t, w.Batch(rest[:n], 0, rest[n-1].Time))
 			rest = rest[n:]
 		}
-		require.NoError(t, w.Close(window.CutEnd))
+		require.NoError(t, w.Close(jvmthread.NoTime, window.CutEnd))
 		var got []string
 		for line := range bytes.Lines(out.Bytes()) {
 			td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(line)

@@ -9,13 +9,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/wire"
 )
 
 // Part returns the part of a native recording with the events between two wall-clock times, as a recording for a Decoder: preamble, hello,
-// definitions, and all batches that overlap the span. With an index it reads only these; without one, as when the JVM was killed, it also reads
+// definitions, all batches that overlap the span, and the end. With an index it reads only these; without one, as when the JVM was killed, it also reads
 // the headers of all frames. If it returns an error the recording has to be read as a whole.
 func Part(src io.ReaderAt, size int64, from, to jvmthread.Time) (io.Reader, error) {
 	offset, front, err := readFront(src, size)
@@ -48,7 +49,18 @@ func Part(src io.ReaderAt, size int64, from, to jvmthread.Time) (io.Reader, erro
 			sections = append(sections, io.NewSectionReader(src, begin, end-begin))
 		}
 	}
-	return io.MultiReader(sections...), nil
+	return io.MultiReader(append(sections, readEnd(src, size))...), nil
+}
+
+// readEnd returns a reader of the end frame of a recording: what its threads did last lasted until then. It is empty for a recording without an end.
+func readEnd(src io.ReaderAt, size int64) io.Reader {
+	at := size - int64(len(wire.AppendEnd(nil, wire.End{})))
+	last := io.NewSectionReader(src, at, size-at)
+	if frame, err := wire.NewReader(last, wire.MaxFrame).Next(); err != nil || frame.Kind != wire.FrameEnd {
+		return strings.NewReader("")
+	}
+	_, _ = last.Seek(0, io.SeekStart)
+	return last
 }
 
 // minus returns t - offset, saturated.

@@ -55,7 +55,7 @@ func spansOf(t testing.TB, id jvmthread.SessionID, events []jvmthread.Event, sym
 	var out bytes.Buffer
 	w := spanlines.New(&out, id, spanlines.Resource(session, "native"), sym, spanlines.DefaultOptions())
 	require.NoError(t, w.Batch(events, 0, events[len(events)-1].Time))
-	require.NoError(t, w.Close(window.CutEnd))
+	require.NoError(t, w.Close(jvmthread.NoTime, window.CutEnd))
 	return out.Bytes()
 }
 

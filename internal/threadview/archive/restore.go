@@ -88,6 +88,7 @@ type restorer struct {
 	events   uint64
 	problems int
 	ended    window.Cut
+	end      jvmthread.Time // of a session that has ended
 }
 
 var errOther = errors.New("contains a session other than its name")
@@ -151,7 +152,7 @@ func (r *restorer) Problem(recording.Problem) error {
 
 // End ends the session.
 func (r *restorer) End(e recording.End) error {
-	r.ended = window.CutEnd
+	r.ended, r.end = window.CutEnd, e.Time
 	if e.Reason == threadpdata.EndLost {
 		r.ended = window.CutLost
 	}
@@ -175,6 +176,9 @@ func (r *restorer) close() {
 		return
 	}
 	why := cmp.Or(r.ended, window.CutShutdown)
+	if r.ended != "" {
+		r.engine.AddBatch(r.batch+1, r.before, r.end, nil)
+	}
 	r.engine.Close(why, r.append)
 	r.session.Close(why)
 	r.session = nil

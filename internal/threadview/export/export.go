@@ -110,7 +110,7 @@ func (s *respanner) wanted(w *window.Window) bool { return w.End > s.From && w.S
 
 func (s *respanner) close(why window.Cut) {
 	if s.lines != nil {
-		s.err = cmp.Or(s.err, s.lines.Close(why))
+		s.err = cmp.Or(s.err, s.lines.Close(jvmthread.NoTime, why))
 		s.lines = nil
 	}
 }

@@ -75,6 +75,14 @@ func cutOf(end *recording.End) window.Cut {
 	return window.CutEnd
 }
 
+// timeOf is when a session ended, if its recording says so.
+func timeOf(end *recording.End) jvmthread.Time {
+	if end == nil {
+		return jvmthread.NoTime
+	}
+	return end.Time
+}
+
 // spanWriter writes the spans of thread_span.
 type spanWriter struct {
 	*job
@@ -101,7 +109,7 @@ func (w *spanWriter) close(end *recording.End) error {
 	}
 	lines := w.lines
 	w.lines = nil
-	return lines.Close(cutOf(end))
+	return lines.Close(timeOf(end), cutOf(end))
 }
 
 // everything is for formats that take all events.
@@ -191,6 +199,7 @@ func (w *perfettoWriter) close(end *recording.End) error {
 		return nil
 	}
 	why := cutOf(end)
+	w.engine.AddBatch(w.number+1, w.before, timeOf(end), nil)
 	w.engine.Close(why, w.window)
 	w.engine = nil
 	w.stored.Close(why)

@@ -160,8 +160,12 @@ func (p *Player) Problem(problem recording.Problem) error {
 	return nil
 }
 
-// End ends the session.
-func (p *Player) End(recording.End) error {
+// End ends the session. What its threads did last lasted until then.
+func (p *Player) End(end recording.End) error {
+	if from, to := p.span.bounds(); p.session != nil && end.Time >= from {
+		p.batch++
+		p.session.Engine.AddBatch(p.batch, p.before, min(end.Time, to), nil)
+	}
 	p.close(window.CutEnd)
 	return nil
 }
