@@ -21,6 +21,7 @@ import (
 	"github.com/weft-otel/weft/cmd/weft/command"
 	"github.com/weft-otel/weft/corpus/spantest"
 	"github.com/weft-otel/weft/internal/page"
+	"github.com/weft-otel/weft/internal/viewapi"
 )
 
 // checkSums checks that all that Weft says about one run has the same sums: the spans, the metrics, the profiles, the page and weft summary.
@@ -40,6 +41,7 @@ func checkSums(t spantest.T, r *run) {
 	}
 	checkSummarySums(t, r, contended)
 	checkPageSums(t, r, contended)
+	checkAnswer(t, r)
 }
 
 // profileSums adds up all samples by the type of their period.
@@ -144,6 +146,35 @@ func checkPageSums(t spantest.T, r *run, contended sum) {
 	assert.EqualValues(t, interval.Thread.ID, s.Number("thread.id"))
 	if s.Has("weft.wait.cause") { // it is the last part of the interval
 		assert.Equal(t, interval.Why, s.Text("weft.wait.cause"))
+	}
+}
+
+// checkAnswer compares the holders of the lock that cost most with those of the table.
+func checkAnswer(t spantest.T, r *run) {
+	t.Helper()
+	ctx, client := context.Background(), page.Of(r.played.page)
+	id := r.sessionOnPage(t)
+	answer, err := client.Answer(ctx, id, nil)
+	require.NoError(t, err)
+	if answer.Most == nil || answer.Most.Kind != "lock" { // holders of permits overlap in the answer, and have equal parts in the table
+		return
+	}
+	body, err := r.played.get("/api/sessions/" + id + "/holders?limit=200")
+	require.NoError(t, err)
+	var table viewapi.Holders
+	require.NoError(t, json.Unmarshal([]byte(body), &table))
+	waited := map[uint64]int64{}
+	for i := range table.Holders {
+		row := &table.Holders[i]
+		if row.Lock == answer.Most.Name && row.What == viewapi.HolderThread {
+			waited[row.ID] += row.Time
+		}
+	}
+	for _, h := range answer.Most.Holders {
+		if of, ok := waited[h.Thread.ID]; ok { // the table folds threads of a pool
+			assert.Equal(t, of, h.Waited, "that others waited for %s", h.Thread.Name)
+		}
+		assert.Equal(t, float64(h.Waited)/float64(answer.Most.Time), h.Share, "share of %s", h.Thread.Name)
 	}
 }
 

@@ -94,7 +94,7 @@ func holders(a *answer, list []viewapi.Holder, more int) {
 		h := &list[i]
 		held := "owned it"
 		if h.Time > 0 {
-			held = fmt.Sprintf("held it %s of that time (%s)", wording.Percent(h.Share), duration(h.Time))
+			held = fmt.Sprintf("held it %s of that time (%s)", wording.Percent(h.Share), duration(h.Waited))
 		}
 		doing := sentence("")
 		if h.Text != "" {

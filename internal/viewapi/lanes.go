@@ -154,11 +154,12 @@ type Site struct {
 // Holder is a thread that held what another thread waited for.
 type Holder struct {
 	Thread ThreadRef  `json:"thread"`
-	Time   int64      `json:"time"`  // of the wait; 0: only an owner is known, not for how long
-	Share  float64    `json:"share"` // of the wait, 0 to 1. Holders of permits and of objects of a pool overlap
-	Doing  *Reference `json:"doing"` // what it did longest meanwhile, or null
-	Text   string     `json:"text"`  // the same in words: "asleep in Report.write"; empty: not known
-	Stack  *Stack     `json:"stack"` // where, or null
+	Time   int64      `json:"time"`   // that it held it while others waited; 0: only an owner is known, not for how long
+	Waited int64      `json:"waited"` // that all of these waited meanwhile; of a single wait, the time
+	Share  float64    `json:"share"`  // of the time that threads waited, 0 to 1. Holders of permits and of objects of a pool overlap
+	Doing  *Reference `json:"doing"`  // what it did longest meanwhile, or null
+	Text   string     `json:"text"`   // the same in words: "asleep in Report.write"; empty: not known
+	Stack  *Stack     `json:"stack"`  // where, or null
 }
 
 // Reference refers to an interval.

@@ -207,16 +207,16 @@ type Cost struct {
 	Waiters int      `json:"waiters"` // threads; the culprit is not among them
 	Pool    string   `json:"pool"`    // of all of them: "matcher-*", or the name of the only one; empty: of several
 	Site    *Site    `json:"site"`    // where they waited longest, or null
-	Holders []Holder `json:"holders"` // at most 5, none that held it for less than a twentieth of the first: times and shares are of the time during which a thread waited; Doing is the longest activity
+	Holders []Holder `json:"holders"` // at most 5, none that others waited for less than a twentieth of the first one's; Doing is the activity with the most waiting
 	More    int      `json:"more"`    // holders that are omitted
 	Culprit bool     `json:"culprit"` // the first holder of a lock is the cause
 	Turns   *Turns   `json:"turns"`   // null: the first holder is the cause, or only one is known, or none, or unknown is not 0; or a permit or pool with at most 3
-	Unknown float64  `json:"unknown"` // of a lock: the part of the time during which a thread waited whose holder is not known, if it is most of it; else 0
+	Unknown float64  `json:"unknown"` // of a lock: the part of the time that threads waited whose holder is not known, if it is most of it; else 0
 }
 
 // Turns is what threads did that held a lock in turn.
 type Turns struct {
 	Own   bool    `json:"own"`   // all of them waited for it, too
 	Text  string  `json:"text"`  // what they did most: "asleep in Report.write"
-	Share float64 `json:"share"` // of the time that they held it
+	Share float64 `json:"share"` // of the time that threads waited meanwhile
 }

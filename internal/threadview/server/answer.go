@@ -6,10 +6,7 @@ package server
 import (
 	"cmp"
 	"slices"
-	"time"
 
-	"github.com/weft-otel/weft/internal/engine/interaction"
-	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
@@ -20,11 +17,12 @@ import (
 type contended struct {
 	waits
 
-	name  string
-	class uint32
-	kind  jvmthread.Wait
-	site  store.StackID // with the most time
-	most  int64
+	name   string
+	places map[place]bool
+	class  uint32
+	kind   jvmthread.Wait
+	site   store.StackID // with the most time
+	most   int64
 }
 
 // contention adds up the contended waits of the range by what they are for.
@@ -44,10 +42,11 @@ func (q *query) contention(sel selection) (all []*contended, sum int64) {
 		}
 		c := named[n]
 		if c == nil {
-			c = &contended{name: n.text, class: k.class, kind: kind, most: -1}
+			c = &contended{name: n.text, places: make(map[place]bool), class: k.class, kind: kind, most: -1}
 			named[n] = c
 			all = append(all, c)
 		}
+		c.places[k] = true
 		c.merge(t)
 		sum += t.Time
 		if t.Time > c.most || t.Time == c.most && k.stack < c.site {
@@ -84,57 +83,4 @@ func (q *query) answer() (any, *Problem) {
 	q.addHolders(cost, c, sel)
 	out.Most = cost
 	return out, nil
-}
-
-// part is a time in which a thread held a lock while others waited for it.
-type part struct{ from, to jvmthread.Time }
-
-// holdersOf returns who held locks while threads waited for them, the longest first, when each did, by the index of the thread, and for how long
-// at least one thread waited.
-func (q *query) holdersOf(sel selection, locks []int) (out []window.Holder, held map[int][]part, waited jvmthread.Time) {
-	turns := make(map[store.LockIndex]*[]interaction.Turn, len(locks))
-	for _, l := range locks {
-		turns[store.LockIndex(l)] = new([]interaction.Turn)
-	}
-	q.turns(sel, q.from, q.to, func(l store.LockIndex) *[]interaction.Turn { return turns[l] })
-	waits := make(map[store.LockIndex][]part, len(locks))
-	for l, list := range turns {
-		slices.Sort(*list)
-		var queue interaction.Crowd
-		var since jvmthread.Time
-		for _, t := range *list {
-			before := queue.Now
-			queue.Apply(t)
-			switch at := q.from + t.Time(); {
-			case before == 0 && queue.Now > 0:
-				since = at
-			case before > 0 && queue.Now == 0:
-				waits[l] = append(waits[l], part{since, at})
-				waited += at - since
-			}
-		}
-	}
-	held = map[int][]part{}
-	q.sn.Holds(q.from, q.to, func(h store.Hold) bool {
-		list := waits[h.Lock]
-		at, _ := slices.BinarySearchFunc(list, h.Start, func(p part, t jvmthread.Time) int { return cmp.Compare(p.to, t) })
-		for ; at < len(list) && list[at].from < h.End; at++ {
-			if p := (part{max(list[at].from, h.Start), min(list[at].to, h.End)}); p.from < p.to {
-				held[h.Thread] = append(held[h.Thread], p)
-			}
-		}
-		return true
-	})
-	for thread, list := range held {
-		h := window.Holder{Thread: q.sn.Threads[thread].ID}
-		for _, p := range list {
-			h.Time += time.Duration(p.to - p.from)
-		}
-		out = append(out, h)
-	}
-	slices.SortFunc(out, func(a, b window.Holder) int {
-		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Thread, b.Thread))
-	})
-	out = slices.DeleteFunc(out, func(h window.Holder) bool { return h.Time < out[0].Time/leastAnswerShare })
-	return out, held, waited
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/weft-otel/weft/internal/engine/contention"
-	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
@@ -16,7 +15,7 @@ import (
 
 const (
 	maxAnswerHolders = 5
-	leastAnswerShare = 20     // holders with less than this part of the first one's time are not listed
+	leastAnswerShare = 20     // holders that caused less than this part of what the first one did are not listed
 	maxNamed         = 3      // more holders of permits, or of objects of a pool, are described by what they did
 	maxAnswerParts   = 20_000 // times in which a holder held a lock that are searched for what it did
 )
@@ -24,54 +23,46 @@ const (
 // addHolders adds who waited and who held what they waited for.
 func (q *query) addHolders(cost *viewapi.Cost, c *contended, sel selection) {
 	waiters := c.threads.List()
-	holders, held, waited := q.holdersOf(sel, c.monitors.List())
+	holders, waited := q.lockHolders(sel, c.places)
+	share := func(h *lockHolder) float64 { return float64(h.waited) / float64(max(waited, 1)) }
 	if c.kind == jvmthread.WaitLock {
-		list := make([]contention.Holder, len(holders))
+		list, known := make([]contention.Holder, len(holders)), 0.0
 		for i := range holders {
-			list[i] = contention.Holder{Name: q.sn.ThreadName(q.sn.Thread(holders[i].Thread)), Share: holders[i].Share(waited.Sub(0))}
+			list[i] = contention.Holder{Name: q.sn.ThreadName(holders[i].thread), Share: share(&holders[i])}
+			known += list[i].Share
 		}
 		if i := contention.Culprit(list, q.mostly(waiters)); i >= 0 {
 			culprit := holders[i]
 			holders = slices.Insert(slices.Delete(holders, i, i+1), 0, culprit)
 			cost.Culprit = true
 			// It may have had to wait for its turn.
-			if others := slices.DeleteFunc(slices.Clone(waiters), func(i int) bool { return i == q.sn.Thread(culprit.Thread) }); len(others) > 0 {
+			if others := slices.DeleteFunc(slices.Clone(waiters), func(i int) bool { return i == culprit.thread }); len(others) > 0 {
 				waiters = others
 			}
-		} else if known := knownPart(held, waited); known < contention.MostlyKnown {
+		} else if known < contention.MostlyKnown {
 			cost.Unknown = 1 - known
 		} else if len(holders) > 1 {
-			cost.Turns = q.turnsOf(holders, held, waiters)
+			cost.Turns = q.turnsOf(holders, waiters)
 		}
 	} else if len(holders) > maxNamed {
-		cost.Turns = q.turnsOf(holders, held, waiters)
+		cost.Turns = q.turnsOf(holders, waiters)
 	}
 	cost.Waiters, cost.Pool = len(waiters), q.poolOf(waiters)
 	for i := range holders[:min(len(holders), maxAnswerHolders)] {
 		h := &holders[i]
 		did := activities{}
-		q.addActivities(did, q.sn.Thread(h.Thread), held[q.sn.Thread(h.Thread)])
+		q.addActivities(did, h.thread, h.parts)
+		out := viewapi.Holder{Thread: q.threadRef(h.thread), Time: int64(h.held), Waited: int64(h.waited), Share: share(h)}
 		if most, _ := did.most(); most != nil {
-			h.Doing = q.engineInterval(&most.iv)
+			out.Doing, out.Text, out.Stack = q.reference(&most.iv), q.activity(&most.iv), q.stackOf(most.iv.Stack)
 		}
-		cost.Holders = append(cost.Holders, q.holder(h, waited))
+		cost.Holders = append(cost.Holders, out)
 	}
 	cost.More = len(holders) - len(cost.Holders)
 }
 
-// knownPart returns the part of the time during which a thread waited whose holder is known.
-func knownPart(held map[int][]part, waited jvmthread.Time) float64 {
-	var known jvmthread.Time
-	for _, parts := range held {
-		for _, p := range parts {
-			known += p.to - p.from
-		}
-	}
-	return min(float64(known)/float64(max(waited, 1)), 1)
-}
-
 // turnsOf returns what threads did while they held a lock.
-func (q *query) turnsOf(holders []window.Holder, held map[int][]part, waiters []int) *viewapi.Turns {
+func (q *query) turnsOf(holders []lockHolder, waiters []int) *viewapi.Turns {
 	waited := make(map[int]bool, len(waiters))
 	for _, i := range waiters {
 		waited[i] = true
@@ -79,12 +70,11 @@ func (q *query) turnsOf(holders []window.Holder, held map[int][]part, waiters []
 	did, left := activities{}, maxAnswerParts
 	out := viewapi.Turns{Own: true}
 	for i := range holders {
-		thread := q.sn.Thread(holders[i].Thread)
-		out.Own = out.Own && waited[thread]
-		parts := held[thread]
-		parts = parts[:min(len(parts), left)]
+		h := &holders[i]
+		out.Own = out.Own && waited[h.thread]
+		parts := h.parts[:min(len(h.parts), left)]
 		left -= len(parts)
-		q.addActivities(did, thread, parts)
+		q.addActivities(did, h.thread, parts)
 	}
 	if most, all := did.most(); most != nil && all > 0 {
 		out.Text, out.Share = q.activity(&most.iv), float64(most.time)/float64(all)
@@ -148,18 +138,22 @@ type activity struct {
 }
 
 type activitySum struct {
-	time, longest jvmthread.Time
+	time, longest jvmthread.Time // that others waited meanwhile
 	iv            store.Interval // the longest
 }
 
 type activities map[activity]*activitySum
 
-// addActivities adds what a thread did in some times.
+// addActivities adds what a thread did while others waited for it.
 func (q *query) addActivities(sums activities, thread int, parts []part) {
 	for _, p := range parts[:min(len(parts), maxAnswerParts)] {
 		c := q.sn.Walk(thread, p.from, p.to)
 		for c.Next() {
-			length := min(c.End, p.to) - max(c.Start, p.from)
+			did, ok := p.within(c.Start, c.End)
+			if !ok {
+				continue
+			}
+			length := did.waited()
 			k := activity{c.State, c.Wait(), q.sn.Site(c.Stack()).Function}
 			s := sums[k]
 			if s == nil {

@@ -54,7 +54,7 @@ func TestAnswerIsThatThreadsHeldItInTurn(t *testing.T) {
 	assert.False(t, most.Culprit)
 	require.NotNil(t, most.Turns)
 	assert.Equal(t, "asleep in Disk.sync", most.Turns.Text)
-	assert.Equal(t, 0.8, most.Turns.Share)
+	assert.Equal(t, 664.0/824, most.Turns.Share, "milliseconds that others waited: 8 ms of each turn, for 7 of them to 2")
 	assert.True(t, most.Turns.Own)
 	assert.Equal(t, 8, most.Waiters)
 	assert.Equal(t, "http-nio-8080-exec-*", most.Pool, "the port is the same")
@@ -64,12 +64,13 @@ func TestAnswerIsThatThreadsHeldItInTurn(t *testing.T) {
 func TestCulpritIsNoWaiter(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
 	f := fixtureOf(t, sym, commitsInTurn(sym, 2), time.Second)
-	most := ask[viewapi.Answer](f, "/answer").Most
+	most := ask[viewapi.Answer](f, "/answer?from=19000000").Most // without thread 99, which both waited for
 	require.NotNil(t, most)
 	assert.True(t, most.Culprit)
 	assert.Nil(t, most.Turns)
 	require.NotEmpty(t, most.Holders)
 	assert.Equal(t, "http-nio-8080-exec-1", most.Holders[0].Thread.Name)
+	assert.Equal(t, 20.0/30, most.Holders[0].Share)
 	assert.Equal(t, 1, most.Waiters)
 	assert.Equal(t, "http-nio-8080-exec-2", most.Pool)
 }
@@ -94,5 +95,37 @@ func TestHolderIsMostlyUnknown(t *testing.T) {
 	require.NotNil(t, most)
 	assert.False(t, most.Culprit)
 	assert.Nil(t, most.Turns)
-	assert.Equal(t, 90.0/96, most.Unknown)
+	assert.Equal(t, 270.0/279, most.Unknown)
+}
+
+// A share is of the time that threads waited: while one held the lock for 10 ms, three waited, and one while another held it for 20 ms.
+func TestSharesAreOfWaitingTime(t *testing.T) {
+	sym := symbols.New(symbols.DefaultLimits())
+	lock := jvmthread.LockID{Class: sym.InternClass("java.lang.Object"), Hash: 7}
+	var events []jvmthread.Event
+	add := func(at int64, thread, peer jvmthread.ThreadID, kind jvmthread.Kind) {
+		events = append(events, jvmthread.Event{Time: jvmthread.Time(at * ms), Thread: thread, Kind: kind, Lock: lock, Peer: peer})
+	}
+	for i, name := range []string{"report", "audit", "request-1", "request-2", "request-3"} {
+		sym.SetThread(jvmthread.Thread{ID: jvmthread.ThreadID(i + 1), Name: name, Group: "main"})
+		add(1, jvmthread.ThreadID(i+1), 0, jvmthread.KindThreadStart)
+	}
+	for i := range jvmthread.ThreadID(3) {
+		add(10, 3+i, 1, jvmthread.KindContendedEnter)
+	}
+	for i, at := range []int64{20, 21, 22} {
+		add(at, 3+jvmthread.ThreadID(i), 0, jvmthread.KindContendedEntered)
+	}
+	add(40, 3, 2, jvmthread.KindContendedEnter)
+	add(60, 3, 0, jvmthread.KindContendedEntered)
+	most := ask[viewapi.Answer](fixtureOf(t, sym, events, time.Second), "/answer").Most
+	require.NotNil(t, most)
+	assert.Equal(t, 53*ms, most.Time, "10, 11, 12 and 20 ms")
+	require.NotEmpty(t, most.Holders)
+	first := most.Holders[0]
+	assert.Equal(t, "report", first.Thread.Name)
+	assert.Equal(t, 10*ms, first.Time)
+	assert.Equal(t, 30*ms, first.Waited)
+	assert.Equal(t, 30.0/53, first.Share)
+	assert.True(t, most.Culprit)
 }

@@ -62,7 +62,7 @@ func (q *query) During(id jvmthread.ThreadID, all *window.Activities, from, to j
 
 func (q *query) holder(h *window.Holder, wait jvmthread.Time) viewapi.Holder {
 	thread := q.sn.Thread(h.Thread)
-	out := viewapi.Holder{Thread: q.threadRef(thread), Time: int64(h.Time), Share: h.Share(wait.Sub(0))}
+	out := viewapi.Holder{Thread: q.threadRef(thread), Time: int64(h.Time), Waited: int64(h.Time), Share: h.Share(wait.Sub(0))}
 	if h.Doing.Seq == jvmthread.NoSeq {
 		return out
 	}

@@ -234,6 +234,7 @@ export interface Site {
 export interface Holder {
   thread: ThreadRef;
   time: number;
+  waited: number;
   share: number;
   doing: Reference | null;
   text: string;
