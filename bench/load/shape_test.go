@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -48,7 +49,7 @@ func TestLoadIsAConsistentHistory(t *testing.T) {
 	many.Threads, many.Locks, many.Classes = 500, 300, 300
 	for name, s := range map[string]Shape{"50 threads": few, "500 threads": many} {
 		t.Run(name, func(t *testing.T) {
-			e := engine.New(engine.DefaultConfig(), nil)
+			e := drive.New(engine.DefaultConfig(), nil)
 			var sums window.Totals
 			links, events := make(map[jvmthread.InteractionKind]int), uint64(0)
 			yield := func(w *window.Window) {
@@ -74,7 +75,7 @@ func TestLoadIsAConsistentHistory(t *testing.T) {
 				}
 				e.Advance(yield)
 			}
-			e.Close(window.CutEnd, yield)
+			e.Close(jvmthread.NoTime, window.CutEnd, yield)
 
 			assert.Equal(t, engine.Counters{}, e.Counters())
 			assert.Equal(t, uint64(Total(all)), events)

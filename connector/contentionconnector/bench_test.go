@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/weft-otel/weft/connector/contentionconnector/internal/metadata"
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/engine/ordering"
@@ -223,7 +224,7 @@ func BenchmarkSpanMetrics(b *testing.B) {
 func benchSpans() ptrace.Traces {
 	sym := benchSymbols()
 	cfg := engine.DefaultConfig()
-	e, emitter := engine.New(cfg, nil), threadpdata.NewEmitter(one, sym, nil)
+	e, emitter := drive.New(cfg, nil), threadpdata.NewEmitter(one, sym, nil)
 	parts, _ := benchParts(0)
 	for _, p := range parts {
 		e.Add(p)
@@ -231,7 +232,7 @@ func benchSpans() ptrace.Traces {
 	td := ptrace.NewTraces()
 	rs := td.ResourceSpans().AppendEmpty()
 	rs.Resource().Attributes().PutStr("service.name", "orders")
-	e.Close(window.CutEnd, func(w *window.Window) { emitter.Append(w, nil, rs.ScopeSpans().AppendEmpty().Spans()) })
+	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) { emitter.Append(w, nil, rs.ScopeSpans().AppendEmpty().Spans()) })
 	return td
 }
 

@@ -19,7 +19,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -52,10 +54,10 @@ func simulated(tb testing.TB, st *store.Store, id byte, threads, locks, actions 
 		sym.SetThread(jvmthread.Thread{ID: jvmthread.ThreadID(i + 1), Name: fmt.Sprintf("t%d %s%s", i+1, hostile, strings.Repeat("worker", 400))})
 	}
 	s := st.Open(jvmthread.SessionID{0: id, 15: 2}, store.Meta{"service.name": "huge " + hostile + strings.Repeat("x", 3000), "host.name": strings.Repeat("h", 3000)})
-	e := engine.New(engine.DefaultConfig(), sym)
+	e := drive.New(engine.DefaultConfig(), sym)
 	e.Watch(func(events []jvmthread.Event) { s.Events(events, sym) })
-	e.AddBatch(1, 0, events[len(events)-1].Time+1, events)
-	e.Close(window.CutEnd, func(w *window.Window) { s.Append(w, sym) })
+	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: events[len(events)-1].Time + 1, Events: events})
+	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) { s.Append(w, sym) })
 	for i := range 40 {
 		start := origin + jvmthread.Time(i)
 		part := store.IncidentPart{Name: hostile, Start: start, End: start + 9, Text: strings.Repeat("held ", 50), Frames: []string{strings.Repeat("f", 250)}}

@@ -15,7 +15,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/page"
@@ -63,10 +65,10 @@ func addSession(tb testing.TB, st *store.Store, id byte, service, text string, n
 		}
 	}
 	s := st.Open(jvmthread.SessionID{0: id, 15: 1}, store.Meta{"service.name": service, "host.name": "h1", "process.pid": "7", "process.runtime.version": "21"})
-	e := engine.New(engine.DefaultConfig(), sym)
+	e := drive.New(engine.DefaultConfig(), sym)
 	e.Watch(func(events []jvmthread.Event) { s.Events(events, sym) })
-	e.AddBatch(1, 0, h.Events[len(h.Events)-1].Time+1, h.Events)
-	e.Close(window.CutEnd, func(w *window.Window) { s.Append(w, sym) })
+	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
+	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) { s.Append(w, sym) })
 	return s
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -59,7 +60,7 @@ func BenchmarkEngine(b *testing.B) {
 	batch, events, length := workload()
 	cfg := engine.DefaultConfig()
 	cfg.Window = 2 * time.Millisecond // about 100 000 events
-	e := engine.New(cfg, nil)
+	e := drive.New(cfg, nil)
 	windows, shown := 0, 0
 	yield := func(w *window.Window) {
 		windows++

@@ -9,9 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/deadlock"
+	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadtest"
 )
 
@@ -55,14 +58,14 @@ func TestEndedDeadlocksFreeSpace(t *testing.T) {
 }
 
 // deadlocks runs a history to its end and counts the deadlocks.
-func deadlocks(t *testing.T, history string) (e *engine.Engine, found int) {
+func deadlocks(t *testing.T, history string) (e *drive.Session, found int) {
 	t.Helper()
 	h, err := threadtest.Parse(history)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e = engine.New(engine.DefaultConfig(), nil)
-	e.AddBatch(1, 0, h.Events[len(h.Events)-1].Time+1, h.Events)
-	e.Close(window.CutEnd, func(w *window.Window) { found += len(w.Deadlocks) })
+	e = drive.New(engine.DefaultConfig(), nil)
+	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
+	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) { found += len(w.Deadlocks) })
 	return e, found
 }

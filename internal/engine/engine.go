@@ -3,7 +3,7 @@
 
 // Package engine turns the events of one session into windows. It connects the packages below it: ordering puts the events in order,
 // timeline turns them into intervals, interaction binds causes to effects, deadlock finds cycles, and window cuts the result into slices.
-// Components feed it parts of batches and receive windows.
+// Its driver pushes events in the order of time and receives windows.
 package engine
 
 import (
@@ -50,7 +50,6 @@ type Yield func(*window.Window)
 // Engine follows one session. One goroutine owns it.
 type Engine struct {
 	waits     *waits.Classifier
-	queue     *ordering.Queue
 	timeline  *timeline.Timeline
 	binder    *interaction.Binder
 	deadlocks *deadlock.Detector
@@ -77,7 +76,7 @@ func New(cfg Config, sym *symbols.Table) *Engine {
 	tl := timeline.New(cfg.MaxThreads, classifier)
 	binder := interaction.New(tl, cfg.MaxLocks)
 	e := &Engine{
-		waits: classifier, queue: ordering.New(cfg.Ordering), timeline: tl, binder: binder, deadlocks: deadlock.New(tl, binder, classifier),
+		waits: classifier, timeline: tl, binder: binder, deadlocks: deadlock.New(tl, binder, classifier),
 		builder: window.NewBuilder(cfg.Window, cfg.Phase, cfg.Limits), length: jvmthread.Time(cfg.Window), phase: cfg.Phase, last: math.MinInt64, watermark: math.MinInt64,
 	}
 	if cfg.Requests != nil {
@@ -87,43 +86,8 @@ func New(cfg Config, sym *symbols.Table) *Engine {
 	return e
 }
 
-// Add adds a part of a batch and copies its events. It reports whether the part was new.
-func (e *Engine) Add(p ordering.Part) bool { return e.queue.Add(p) }
-
-// AddBatch adds a whole batch: events of any threads, in time order, before the watermark. Batches are numbered from 1; before is the
-// number of events in all earlier batches. A gap without a thread is not passed on but added to before. AddBatch returns the value of
-// before for the next batch.
-func (e *Engine) AddBatch(number, before uint64, watermark jvmthread.Time, events []jvmthread.Event) (next uint64) {
-	next = before
-	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
-	for i := range events {
-		ev := &events[i]
-		switch {
-		case ev.Thread == jvmthread.NoThread:
-			before += uint64(max(0, ev.Arg))
-			next += uint64(max(0, ev.Arg))
-			continue
-		case ev.Kind != jvmthread.KindGap:
-			next++
-		}
-		byThread[ev.Thread] = append(byThread[ev.Thread], *ev)
-	}
-	part := ordering.Part{Batch: number, Parts: uint32(max(1, len(byThread))), Watermark: watermark, Before: before}
-	if len(byThread) == 0 {
-		e.Add(part)
-	}
-	for _, part.Events = range byThread {
-		e.Add(part)
-		part.Part++
-	}
-	return next
-}
-
-// Advance processes the added events up to the watermark.
-func (e *Engine) Advance(yield Yield) { e.Push(e.queue.Ready(), e.queue.Watermark(), yield) }
-
-// Push processes the next events of a Queue that several engines share, which replaces the engine's own: do not use Push together with Add.
-// All events before the watermark have been pushed. The events do not change.
+// Push processes the next events, in the order of time, and yields the windows that they complete. All events before the watermark have been
+// pushed. The engine does not change the events, which several engines may share.
 func (e *Engine) Push(events []jvmthread.Event, watermark jvmthread.Time, yield Yield) {
 	e.apply(events, yield)
 	e.watermark = watermark
@@ -133,28 +97,7 @@ func (e *Engine) Push(events []jvmthread.Event, watermark jvmthread.Time, yield 
 	}
 }
 
-// Stalled reports whether a batch is missing while later ones have arrived; Skip gives it up.
-func (e *Engine) Stalled() bool { return e.queue.Stalled() }
-
-// Awaits returns the number of the missing batch while the engine is stalled.
-func (e *Engine) Awaits() uint64 { return e.queue.Awaits() }
-
-// Skip gives up the missing batches and advances.
-func (e *Engine) Skip(yield Yield) {
-	e.queue.Skip()
-	e.Advance(yield)
-}
-
-// End returns why the session ended, or "" while it continues.
-func (e *Engine) End() string { return e.queue.End() }
-
-// Close processes the remaining events and cuts the last window.
-func (e *Engine) Close(why window.Cut, yield Yield) {
-	rest := e.queue.Rest()
-	e.Finish(rest, e.queue.Watermark(), why, yield)
-}
-
-// Finish is Close after Push: it processes the remaining events and cuts the last window.
+// Finish processes the remaining events and cuts the last window, at the watermark or at the last event.
 func (e *Engine) Finish(rest []jvmthread.Event, watermark jvmthread.Time, why window.Cut, yield Yield) {
 	if why == window.CutShutdown || why == window.CutLost {
 		// The session may continue elsewhere before the end of the rest, and would have another window that starts there, with the same IDs.
@@ -183,7 +126,6 @@ func (e *Engine) Shrink(yield Yield) {
 		e.cut(e.watermark, window.CutMemory, yield)
 		e.builder.Shrink()
 	}
-	e.queue.Shrink()
 }
 
 // Waits returns the classifier of the session's waits, nil if the engine has no names.
@@ -210,15 +152,14 @@ func (e *Engine) HeldLocks(yield func(interaction.Held) bool) { e.binder.Held(yi
 // Locks returns the number of locks the engine keeps.
 func (e *Engine) Locks() int { return e.binder.Locks() }
 
-// Held estimates the bytes in use: queued events, the current window, threads and locks, and what is remembered of names.
+// Held estimates the bytes in use: the current window, threads and locks, and what is remembered of names.
 func (e *Engine) Held() int {
 	const perThread, fixed = 400, 32 << 10 // of an engine: caches of what was looked up last
-	return fixed + e.queue.Bytes() + e.builder.Held() + perThread*e.timeline.Len() + e.binder.Bytes() + e.waits.Held()
+	return fixed + e.builder.Held() + perThread*e.timeline.Len() + e.binder.Bytes() + e.waits.Held()
 }
 
 // Counters are the anomalies of a session, by package.
 type Counters struct {
-	Ordering    ordering.Counters
 	Timeline    timeline.Counters
 	Interaction interaction.Counters
 	Deadlock    deadlock.Counters
@@ -227,10 +168,10 @@ type Counters struct {
 
 // Counters returns the anomalies so far.
 func (e *Engine) Counters() Counters {
-	return Counters{e.queue.Counters(), e.timeline.Counters(), e.binder.Counters(), e.deadlocks.Counters(), e.refused}
+	return Counters{e.timeline.Counters(), e.binder.Counters(), e.deadlocks.Counters(), e.refused}
 }
 
-// Watch calls see with all events in time order, before they are applied. The slice is valid until see returns. Call Watch before Add.
+// Watch calls see with all events in time order, before they are applied. The slice is valid until see returns. Call Watch before Push.
 func (e *Engine) Watch(see func([]jvmthread.Event)) { e.watchers = append(e.watchers, see) }
 
 // DropDead drops threads from the symbols that had ended before a time, when no window needs their names any longer.

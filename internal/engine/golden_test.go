@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -67,7 +68,7 @@ func runNamed(t testing.TB, sym *symbols.Table, events []jvmthread.Event, length
 	t.Helper()
 	d := engine.DefaultConfig()
 	d.Window = length
-	e := engine.New(d, sym)
+	e := drive.New(d, sym)
 	check := func(w *window.Window) {
 		for _, err := range threadtest.Validate(w) {
 			t.Error(err)
@@ -78,7 +79,7 @@ func runNamed(t testing.TB, sym *symbols.Table, events []jvmthread.Event, length
 		e.Add(p)
 	}
 	e.Advance(check)
-	e.Close(window.CutEnd, check)
+	e.Close(jvmthread.NoTime, window.CutEnd, check)
 }
 
 // sections returns the sections of a golden file. Some exist only if they have content.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -26,7 +27,7 @@ func TestFullWindows(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			cfg := engine.DefaultConfig()
 			cfg.Window, cfg.Limits = time.Hour, window.Limits{Intervals: limit}
-			e := engine.New(cfg, nil)
+			e := drive.New(cfg, nil)
 			at := jvmthread.Time(1_700_000_000_000_000_000)
 			evs := []jvmthread.Event{{Time: at, Thread: 1, Kind: jvmthread.KindThreadStart}}
 			for range sleeps {
@@ -48,7 +49,7 @@ func TestFullWindows(t *testing.T) {
 				}
 			}
 			e.Advance(check)
-			e.Close(window.CutEnd, check)
+			e.Close(jvmthread.NoTime, window.CutEnd, check)
 			refused := e.Counters().Refused
 			if seen+refused != uint64(len(evs)) || (refused > 0) != tt.refusedSome || most > 2*limit+1 {
 				t.Errorf("%d events: %d seen, %d refused, up to %d intervals in a window", len(evs), seen, refused, most)
@@ -63,7 +64,7 @@ func TestEventsFillWindows(t *testing.T) {
 	for _, step := range []jvmthread.Time{0, 1} {
 		cfg := engine.DefaultConfig()
 		cfg.Window, cfg.Limits = time.Hour, window.Limits{Intervals: limit}
-		e := engine.New(cfg, nil)
+		e := drive.New(cfg, nil)
 		at := jvmthread.Time(1_700_000_000_000_000_000)
 		evs := []jvmthread.Event{{Time: at, Thread: 1, Kind: jvmthread.KindThreadStart}}
 		for range notifies {
@@ -81,7 +82,7 @@ func TestEventsFillWindows(t *testing.T) {
 			seen, most = seen+w.Events, max(most, w.Events)
 		}
 		e.Advance(check)
-		e.Close(window.CutEnd, check)
+		e.Close(jvmthread.NoTime, window.CutEnd, check)
 		refused := e.Counters().Refused
 		if seen+refused != uint64(len(evs)) || (refused > 0) != (step == 0) || most > 8*limit {
 			t.Errorf("%d events: %d seen, %d refused, up to %d in a window", len(evs), seen, refused, most)
@@ -95,7 +96,7 @@ func TestLastWindowStatesReason(t *testing.T) {
 	for _, why := range []window.Cut{window.CutEnd, window.CutLost, window.CutShutdown} {
 		cfg := engine.DefaultConfig()
 		cfg.Window = time.Second
-		e := engine.New(cfg, nil)
+		e := drive.New(cfg, nil)
 		for _, p := range parts(1, 0, []jvmthread.Event{
 			{Time: 100 * second, Thread: 1, Kind: jvmthread.KindThreadStart},
 			{Time: 100*second + 5, Thread: 1, Kind: jvmthread.KindThreadEnd},
@@ -111,7 +112,7 @@ func TestLastWindowStatesReason(t *testing.T) {
 			cuts, last = append(cuts, w.Cut), w.End
 		}
 		e.Advance(see)
-		e.Close(why, see)
+		e.Close(jvmthread.NoTime, why, see)
 		if want := []window.Cut{window.CutTime, why}; !slices.Equal(cuts, want) || last != 102*second+7 {
 			t.Errorf("cuts %v, want %v; the last window ends at %d", cuts, want, last)
 		}

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadtest"
@@ -17,7 +19,7 @@ import (
 func TestLanesOfManyIntervals(t *testing.T) {
 	cfg := engine.DefaultConfig()
 	cfg.Window = time.Second
-	e := engine.New(cfg, nil)
+	e := drive.New(cfg, nil)
 	sizes := []int{10, 5000, 6000, 20_000, 300, 1030, 1100}
 	var events []jvmthread.Event
 	for i, n := range sizes {
@@ -29,9 +31,9 @@ func TestLanesOfManyIntervals(t *testing.T) {
 			events = append(events, jvmthread.Event{Kind: jvmthread.KindSleepEnd, Thread: 1, Time: at})
 		}
 	}
-	e.AddBatch(1, 0, events[len(events)-1].Time+1, events)
+	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: events[len(events)-1].Time + 1, Events: events})
 	windows := 0
-	e.Close(window.CutEnd, func(w *window.Window) {
+	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 		for _, err := range threadtest.Validate(w) {
 			t.Error(err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -88,7 +89,7 @@ func story(t *testing.T, events []jvmthread.Event, shift jvmthread.Time) (out []
 // A session of several weeks does not grow: ended threads and unused locks are discarded.
 func TestLongSessionDoesNotGrow(t *testing.T) {
 	const windows = 3 * 7 * 24 * 360 // three weeks of ten seconds
-	e := engine.New(engine.DefaultConfig(), nil)
+	e := drive.New(engine.DefaultConfig(), nil)
 	var number, before uint64
 	next := jvmthread.ThreadID(2)
 	threads, locks, shown := 0, 0, 0

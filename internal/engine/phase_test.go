@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadtest"
@@ -19,7 +21,7 @@ func TestWindowsHaveAPhase(t *testing.T) {
 	second := jvmthread.Time(time.Second)
 	cfg := engine.DefaultConfig()
 	cfg.Phase = 3 * second
-	e := engine.New(cfg, nil)
+	e := drive.New(cfg, nil)
 	var ends []jvmthread.Time
 	yield := func(w *window.Window) { ends = append(ends, w.End/second) }
 	var events []jvmthread.Event
@@ -28,8 +30,7 @@ func TestWindowsHaveAPhase(t *testing.T) {
 			jvmthread.Event{Time: at * second, Thread: 1, Kind: jvmthread.KindSleepStart},
 			jvmthread.Event{Time: at*second + 1, Thread: 1, Kind: jvmthread.KindSleepEnd})
 	}
-	e.AddBatch(1, 0, 2014*second, events)
-	e.Advance(yield)
+	e.Batch(events, 0, 2014*second, yield)
 	if want := []jvmthread.Time{103, 113, 123, 2013}; !slices.Equal(ends, want) {
 		t.Errorf("windows end at %v s, want %v", ends, want)
 	}
@@ -42,7 +43,7 @@ func TestStopOpensNoWindowBeyondTheWatermark(t *testing.T) {
 	for why, want := range map[window.Cut][]jvmthread.Time{
 		window.CutShutdown: {101 * second}, window.CutLost: {101 * second}, window.CutEnd: {101 * second, 110 * second},
 	} {
-		e := engine.New(engine.DefaultConfig(), nil)
+		e := drive.New(engine.DefaultConfig(), nil)
 		var starts []jvmthread.Time
 		yield := func(w *window.Window) {
 			for _, err := range threadtest.Validate(w) {
@@ -50,12 +51,12 @@ func TestStopOpensNoWindowBeyondTheWatermark(t *testing.T) {
 			}
 			starts = append(starts, w.Start)
 		}
-		e.AddBatch(1, 0, 109*second, []jvmthread.Event{
+		e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: 109 * second, Events: []jvmthread.Event{
 			{Time: 101 * second, Thread: 1, Kind: jvmthread.KindSleepStart},
 			{Time: 111 * second, Thread: 1, Kind: jvmthread.KindSleepEnd},
-		})
+		}})
 		e.Advance(yield)
-		e.Close(why, yield)
+		e.Close(jvmthread.NoTime, why, yield)
 		if !slices.Equal(starts, want) {
 			t.Errorf("%s: windows start at %v, want %v", why, starts, want)
 		}

@@ -13,6 +13,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -42,7 +43,7 @@ func TestBatchesDoNotMatter(t *testing.T) {
 		sim := simulate(seed)
 		want := whole(t, sim.Events)
 		rng := rand.New(rand.NewPCG(seed, 2))
-		e := engine.New(engine.DefaultConfig(), nil)
+		e := drive.New(engine.DefaultConfig(), nil)
 		var got []string
 		collect := func(w *window.Window) { got = append(got, describe(w)...) }
 		all := batches(sim.Events, rng)
@@ -58,7 +59,7 @@ func TestBatchesDoNotMatter(t *testing.T) {
 			e.Advance(collect)
 			all = all[n:]
 		}
-		e.Close(window.CutEnd, collect)
+		e.Close(jvmthread.NoTime, window.CutEnd, collect)
 		if diff := gocmp.Diff(want, got); diff != "" {
 			t.Fatalf("program %d: whole - in pieces +:\n%s", seed, diff)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -33,7 +34,7 @@ func oneWindow(b *testing.B, size int) (bytesPerInterval float64) {
 	batch, events, length := workload()
 	cfg := engine.DefaultConfig()
 	cfg.Window, cfg.Limits = 100*time.Hour, window.Limits{Intervals: 1 << 30}
-	e := engine.New(cfg, nil)
+	e := drive.New(cfg, nil)
 	finder := window.NewFinder()
 	before := heap()
 	b.StartTimer()
@@ -63,7 +64,7 @@ func oneWindow(b *testing.B, size int) (bytesPerInterval float64) {
 	b.StopTimer()
 	held := heap() - before
 	b.StartTimer()
-	e.Close(window.CutEnd, count)
+	e.Close(jvmthread.NoTime, window.CutEnd, count)
 	if intervals == 0 {
 		b.Fatal("no intervals")
 	}

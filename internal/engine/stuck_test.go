@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/criticalpath"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -70,7 +71,7 @@ func TestUnknownOwner(t *testing.T) {
 
 // Threads without an end event, such as virtual threads, are discarded after a time without events.
 func TestThreadsWithoutEndExpire(t *testing.T) {
-	e := engine.New(engine.DefaultConfig(), nil)
+	e := drive.New(engine.DefaultConfig(), nil)
 	at, most := jvmthread.Time(1_700_000_000_000_000_000), 0
 	for number := uint64(1); number <= 1000; number++ { // of ten seconds
 		var evs []jvmthread.Event

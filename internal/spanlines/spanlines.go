@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine/incident"
 	"github.com/weft-otel/weft/internal/engine/requests"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -51,12 +51,10 @@ type Writer struct {
 	options   Options
 	resource  pcommon.Resource
 	symbols   *symbols.Table
-	engine    *engine.Engine
+	engine    *drive.Session
 	emitter   *threadpdata.Emitter
 	finder    *window.Finder
 	incidents *incident.Finder
-	batch     uint64
-	before    uint64 // events in all batches so far, with those that were lost
 	spans     int
 	cut       bool           // a window since the last call of forget
 	start     jvmthread.Time // of the last window
@@ -79,7 +77,7 @@ func New(to io.Writer, session jvmthread.SessionID, resource pcommon.Resource, s
 		cfg.Requests = &r
 	}
 	w := &Writer{
-		to: to, options: options, resource: resource, symbols: sym, engine: engine.New(cfg, sym), finder: options.Sessions.NewFinder(sym),
+		to: to, options: options, resource: resource, symbols: sym, engine: drive.New(cfg, sym), finder: options.Sessions.NewFinder(sym),
 	}
 	w.emitter = threadpdata.NewEmitter(session, sym, w.engine.Waits())
 	if options.Incidents != nil {
@@ -90,9 +88,7 @@ func New(to io.Writer, session jvmthread.SessionID, resource pcommon.Resource, s
 
 // Batch takes events and writes the windows that they complete. Lost events are missing before them; none before the watermark will follow.
 func (w *Writer) Batch(events []jvmthread.Event, lost uint64, watermark jvmthread.Time) error {
-	w.batch++
-	w.before = w.engine.AddBatch(w.batch, w.before+lost, watermark, events)
-	w.engine.Advance(w.window)
+	w.engine.Batch(events, lost, watermark, w.window)
 	w.requests()
 	w.forget()
 	return w.err
@@ -100,9 +96,7 @@ func (w *Writer) Batch(events []jvmthread.Event, lost uint64, watermark jvmthrea
 
 // Close writes the last window. Until is the end of the session; jvmthread.NoTime: that of its last event or watermark.
 func (w *Writer) Close(until jvmthread.Time, why window.Cut) error {
-	w.batch++
-	w.engine.AddBatch(w.batch, w.before, until, nil)
-	w.engine.Close(why, w.window)
+	w.engine.Close(until, why, w.window)
 	w.requests()
 	return w.err
 }

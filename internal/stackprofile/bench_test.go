@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/engine/ordering"
@@ -73,7 +74,7 @@ func contendedBatch(number int) (part ordering.Part, contentions int) {
 // sums. One operation writes them as OTLP.
 func BenchmarkMillionContentions(b *testing.B) {
 	sym := benchSymbols()
-	e := engine.New(engine.DefaultConfig(), sym)
+	e := drive.New(engine.DefaultConfig(), sym)
 	a := profile.New(&profile.Config{
 		Waiters: true, Holders: true, MaxSamples: 5000, Budget: &contention.Budget{Limit: 1 << 20}, Memory: forgetful{},
 	}, sym, e.Waits())
@@ -85,7 +86,7 @@ func BenchmarkMillionContentions(b *testing.B) {
 		contentions += count
 		e.Advance(func(w *window.Window) { a.Window(w, e.Timeline()) })
 	}
-	e.Close(window.CutEnd, func(w *window.Window) { a.Window(w, e.Timeline()) })
+	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) { a.Window(w, e.Timeline()) })
 	var list []*stackprofile.Profile
 	var total int
 	with := heap() // with the sums

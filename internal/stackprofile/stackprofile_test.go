@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/engine/ordering"
@@ -47,14 +48,14 @@ func example(t testing.TB) (list []*stackprofile.Profile) {
 			break
 		}
 	}
-	e := engine.New(engine.DefaultConfig(), sym)
+	e := drive.New(engine.DefaultConfig(), sym)
 	a := profile.New(&profile.Config{
 		Waiters: true, Uncontended: true, Holders: true, Links: 1, MaxSamples: 100, Budget: &contention.Budget{Limit: 1000},
 	}, sym, e.Waits())
 	windows := func(w *window.Window) { a.Window(w, e.Timeline()) }
 	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: events[len(events)-1].Time, Events: events})
 	e.Advance(windows)
-	e.Close(window.CutEnd, windows)
+	e.Close(jvmthread.NoTime, window.CutEnd, windows)
 	a.Close(e.Timeline(), e.Now())
 	resolver := stackprofile.Resolver{Account: a, Symbols: sym}
 	a.Flush(func(f profile.Family, samples []profile.Sample) {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -33,7 +34,7 @@ func TestCallsOfEachWindow(t *testing.T) {
 	)
 	cfg := engine.DefaultConfig()
 	cfg.Window = 10 * time.Millisecond
-	e := engine.New(cfg, sym)
+	e := drive.New(cfg, sym)
 	emitter := NewEmitter(jvmthread.SessionID{1}, sym, nil)
 	emitter.Calls = new(Calls)
 	e.Watch(emitter.Calls.See)
@@ -47,9 +48,8 @@ func TestCallsOfEachWindow(t *testing.T) {
 			}
 		}
 	}
-	e.AddBatch(1, 0, 20*ms, events)
-	e.Advance(yield)
-	e.Close(window.CutEnd, yield)
+	e.Batch(events, 0, 20*ms, yield)
+	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 	require.Len(t, threads, 3)
 	assert.Equal(t, maxThreadCalls, threads[0].Events().Len())
 	folded, _ := threads[0].Attributes().Get(attrFoldedCalls)

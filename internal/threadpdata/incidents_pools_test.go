@@ -9,8 +9,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/incident"
+	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadpdata"
@@ -47,12 +49,12 @@ func TestExplainsWhoGaveBack(t *testing.T) {
 	for _, name := range []string{"A", "B", "C", "network"} {
 		sym.SetThread(jvmthread.Thread{ID: h.Thread(name), Name: name})
 	}
-	e := engine.New(engine.DefaultConfig(), sym)
+	e := drive.New(engine.DefaultConfig(), sym)
 	emitter, finder := threadpdata.NewEmitter(session, sym, e.Waits()), incident.NewFinder(incident.DefaultOptions())
 	finder.Waits = e.Waits()
 	var got []string
-	e.AddBatch(1, 0, h.Events[len(h.Events)-1].Time+1, h.Events)
-	e.Close(window.CutEnd, func(w *window.Window) {
+	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
+	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 		threadpdata.Prepare(w, window.NewFinder(), 0)
 		for _, inc := range finder.Find(w).Incidents {
 			got = append(got, emitter.IncidentText(inc, 3, 5).Text)

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/incident"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -28,7 +29,7 @@ func incidentsOf(t *testing.T, events []jvmthread.Event, sym *symbols.Table, len
 	t.Helper()
 	cfg := engine.DefaultConfig()
 	cfg.Window = length
-	e := engine.New(cfg, sym)
+	e := drive.New(cfg, sym)
 	emitter, paths := threadpdata.NewEmitter(session, sym, e.Waits()), window.NewFinder()
 	finder := incident.NewFinder(incident.Options{MinTime: 10 * time.Millisecond, MaxPerWindow: 20})
 	finder.Waits = e.Waits()
@@ -45,9 +46,8 @@ func incidentsOf(t *testing.T, events []jvmthread.Event, sym *symbols.Table, len
 			}
 		}
 	}
-	e.AddBatch(1, 0, events[len(events)-1].Time+1, events)
-	e.Advance(yield)
-	e.Close(window.CutEnd, yield)
+	e.Batch(events, 0, events[len(events)-1].Time+1, yield)
+	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 	return windows, incidents
 }
 

@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/engine/ordering"
@@ -58,7 +59,7 @@ func produce(
 	t.Helper()
 	cfg := engine.DefaultConfig()
 	cfg.Window = length
-	e, emitter, finder := engine.New(cfg, nil), threadpdata.NewEmitter(session, sym, nil), window.NewFinder()
+	e, emitter, finder := drive.New(cfg, nil), threadpdata.NewEmitter(session, sym, nil), window.NewFinder()
 	now := time.Unix(2000, 0)
 	account := contention.New(&contention.Config{
 		Buckets: writer.Bounds, MaxSize: 160, Exemplars: 4, StuckAfter: time.Second, MaxSeries: 1000, Expiry: time.Hour, Budget: &contention.Budget{Limit: 1 << 20},
@@ -66,7 +67,7 @@ func produce(
 	out := both{spans: make(map[spanKey]ptrace.Span), totals: make(map[string]int64)}
 	flush := func() {
 		now = now.Add(time.Second)
-		account.Flush(e, now, writer.Delta, func(st *contention.Statement) {
+		account.Flush(e.Engine, now, writer.Delta, func(st *contention.Statement) {
 			dst := pmetric.NewMetricSlice()
 			writer.Write(st, emitter, dst)
 			out.flushes = append(out.flushes, dst)
@@ -101,7 +102,7 @@ func produce(
 		e.Add(ordering.Part{Batch: 1, Part: n, Parts: uint32(len(byThread)), Events: evs})
 		n++
 	}
-	e.Close(window.CutEnd, yield)
+	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 	account.Close(e.Timeline(), e.Now())
 	flush()
 	return out

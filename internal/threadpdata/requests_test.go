@@ -11,7 +11,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/requests"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -58,12 +60,12 @@ func requestSpans(t *testing.T, text string, cfg requests.Config) ptrace.Traces 
 	sym.InternStack("at java.lang.Thread.sleep(Native Method)\nat com.acme.Report.write(Report.java:20)")
 	c := engine.DefaultConfig()
 	c.Requests = &cfg
-	e := engine.New(c, sym)
+	e := drive.New(c, sym)
 	emitter := threadpdata.NewEmitter(session, sym, e.Waits())
 	td := ptrace.NewTraces()
 	spans := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
-	e.AddBatch(1, 0, h.Events[len(h.Events)-1].Time+1, h.Events)
-	e.Close(window.CutEnd, func(*window.Window) {})
+	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
+	e.Close(jvmthread.NoTime, window.CutEnd, func(*window.Window) {})
 	emitter.AppendRequests(e.Requests().Take(), spans)
 	return td
 }

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -106,7 +107,7 @@ func withWindow(b *testing.B, do func(*window.Window, *threadpdata.Emitter)) {
 	for i := range benchStacks {
 		sym.InternStack(deepStack(i))
 	}
-	e := engine.New(engine.DefaultConfig(), sym)
+	e := drive.New(engine.DefaultConfig(), sym)
 	for lock := range benchLocks {
 		for th, evs := range turns(lock) {
 			id := evs[0].Thread
@@ -116,7 +117,7 @@ func withWindow(b *testing.B, do func(*window.Window, *threadpdata.Emitter)) {
 		}
 	}
 	emitter := threadpdata.NewEmitter(jvmthread.SessionID{1}, sym, e.Waits())
-	e.Close(window.CutEnd, func(w *window.Window) {
+	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 		if w.End.Sub(w.Start) > time.Microsecond {
 			do(w, emitter)
 		}

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -72,7 +73,7 @@ func traces(t testing.TB, text string, length time.Duration, maxSpans int) (out 
 	}
 	cfg := engine.DefaultConfig()
 	cfg.Window = length
-	e, emitter := engine.New(cfg, nil), threadpdata.NewEmitter(session, sym, nil)
+	e, emitter := drive.New(cfg, nil), threadpdata.NewEmitter(session, sym, nil)
 	finder := window.NewFinder()
 	yield := func(w *window.Window) {
 		for _, err := range threadtest.Validate(w) {
@@ -87,7 +88,7 @@ func traces(t testing.TB, text string, length time.Duration, maxSpans int) (out 
 		e.Add(ordering.Part{Batch: 1, Part: uint32(i), Parts: 2, Watermark: 15_000_000, Events: mine})
 	}
 	e.Advance(yield)
-	e.Close(window.CutEnd, yield)
+	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 	return out
 }
 

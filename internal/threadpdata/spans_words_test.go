@@ -11,6 +11,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -42,10 +43,10 @@ func traceWithin(t *testing.T, text, stack string, complete bool, budget int) (s
 		}
 	}
 	spans = ptrace.NewSpanSlice()
-	e, emitter, finder := engine.New(engine.DefaultConfig(), sym), threadpdata.NewEmitter(session, sym, nil), window.NewFinder()
+	e, emitter, finder := drive.New(engine.DefaultConfig(), sym), threadpdata.NewEmitter(session, sym, nil), window.NewFinder()
 	emitter.CompleteStacks = complete
 	e.Add(ordering.Part{Batch: 1, Parts: 1, Events: h.Events})
-	e.Close(window.CutEnd, func(w *window.Window) { emitter.Append(w, threadpdata.Prepare(w, finder, budget), spans) })
+	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) { emitter.Append(w, threadpdata.Prepare(w, finder, budget), spans) })
 	return spans
 }
 

@@ -17,7 +17,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/page"
@@ -60,9 +62,9 @@ func pageOf(t *testing.T, text string, names map[string]string) (client *page.Cl
 	st := store.New(math.MaxInt64, nil)
 	id := jvmthread.SessionID{15: 1}
 	s := st.Open(id, nil)
-	e := engine.New(engine.DefaultConfig(), sym)
-	e.AddBatch(1, 0, h.Events[len(h.Events)-1].Time+1, h.Events)
-	e.Close(window.CutEnd, func(w *window.Window) { s.Append(w, sym) })
+	e := drive.New(engine.DefaultConfig(), sym)
+	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
+	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) { s.Append(w, sym) })
 	s.Close(window.CutEnd)
 	view := server.New(st, server.Config{})
 	t.Cleanup(view.Close)

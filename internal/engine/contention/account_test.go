@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/contention"
-	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -84,7 +84,7 @@ func run(t *testing.T, seed uint64, cfg *contention.Config, delta bool) (got, wa
 	sim := threadtest.Simulate(seed, 2+int(seed%12), 4, 1500)
 	ecfg := engine.DefaultConfig()
 	ecfg.Window = time.Duration(200 + seed%900)
-	e := engine.New(ecfg, nil)
+	e := drive.New(ecfg, nil)
 	now := time.Unix(1000, 0)
 	a := contention.New(cfg, symbols.New(symbols.DefaultLimits()), nil, now)
 	yield := func(w *window.Window) {
@@ -102,38 +102,20 @@ func run(t *testing.T, seed uint64, cfg *contention.Config, delta bool) (got, wa
 		a.Flush(e, now, delta, got.add)
 	}
 	const perBatch = 97
-	before := uint64(0)
-	for n := uint64(1); len(sim.Events) > 0; n++ {
+	for n := 1; len(sim.Events) > 0; n++ {
 		part := sim.Events[:min(perBatch, len(sim.Events))]
 		sim.Events = sim.Events[len(part):]
-		add(e, n, before, part)
-		before += uint64(len(part))
-		e.Advance(yield)
+		e.Batch(part, 0, part[len(part)-1].Time, yield)
 		if n%3 == 0 {
-			flush(e)
+			flush(e.Engine)
 		}
 	}
-	e.Close(window.CutEnd, yield)
+	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 	a.Close(e.Timeline(), e.Now())
 	want.open(e)
 	flush(nil)
 	a.Release()
 	return got, want
-}
-
-// add adds a batch to the engine.
-func add(e *engine.Engine, number, before uint64, events []jvmthread.Event) {
-	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
-	for _, ev := range events {
-		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
-	}
-	n := uint32(0)
-	for _, evs := range byThread {
-		e.Add(ordering.Part{
-			Batch: number, Part: n, Parts: uint32(len(byThread)), Events: evs, Before: before, Watermark: events[len(events)-1].Time,
-		})
-		n++
-	}
 }
 
 // window adds the blocked time of a window, and the intervals that ended in it.
@@ -172,7 +154,7 @@ func (s *sums) interval(iv *jvmthread.Interval) {
 }
 
 // open adds the intervals that did not end.
-func (s *sums) open(e *engine.Engine) {
+func (s *sums) open(e *drive.Session) {
 	for th := range e.Timeline().Threads {
 		if !th.Dead() {
 			iv := th.Piece(e.Now())

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -69,7 +70,7 @@ func play(t *testing.T, cfg *contention.Config, delta bool) (queued, neverRan co
 	require.NoError(t, err)
 	ecfg := engine.DefaultConfig()
 	ecfg.Window = 25
-	e := engine.New(ecfg, nil)
+	e := drive.New(ecfg, nil)
 	now := time.Unix(1000, 0)
 	a := contention.New(cfg, symbols.New(symbols.DefaultLimits()), nil, now)
 	yield := func(w *window.Window) {
@@ -116,21 +117,18 @@ func play(t *testing.T, cfg *contention.Config, delta bool) (queued, neverRan co
 			check(st)
 		})
 	}
-	before := uint64(0)
 	for i, step := range carried {
 		first := len(h.Events)
 		require.NoError(t, h.Append(step.events))
-		add(e, uint64(i+1), before, h.Events[first:])
-		before = uint64(len(h.Events))
-		e.Advance(yield)
-		flush(e, func(st *contention.Statement) {
+		e.Batch(h.Events[first:], 0, h.Events[len(h.Events)-1].Time, yield)
+		flush(e.Engine, func(st *contention.Statement) {
 			assert.Equal(t, step.carriers, st.Threads.Carriers, "step %d", i)
 			assert.Equal(t, step.queued, st.Threads.Threads[jvmthread.StateQueued], "step %d", i)
 			assert.Equal(t, step.longest, st.Threads.Queued, "step %d", i)
 			assert.Equal(t, i > 0, st.HasCarriers, "step %d", i)
 		})
 	}
-	e.Close(window.CutEnd, yield)
+	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 	a.Close(e.Timeline(), e.Now())
 	flush(nil, func(st *contention.Statement) {
 		assert.Zero(t, st.Threads, "nothing is open after the end")

@@ -11,6 +11,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/incident"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -23,15 +24,14 @@ import (
 func run(sym *symbols.Table, events []jvmthread.Event, length time.Duration, do func(*window.Window)) {
 	cfg := engine.DefaultConfig()
 	cfg.Window = length
-	e := engine.New(cfg, sym)
+	e := drive.New(cfg, sym)
 	finder := window.NewFinder()
 	yield := func(w *window.Window) {
 		finder.Find(w)
 		do(w)
 	}
-	e.AddBatch(1, 0, events[len(events)-1].Time+1, events)
-	e.Advance(yield)
-	e.Close(window.CutEnd, yield)
+	e.Batch(events, 0, events[len(events)-1].Time+1, yield)
+	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 }
 
 // part is a part of a contended wait.

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -31,11 +33,11 @@ func TestLocksWithoutOwners(t *testing.T) {
 		{"another waited", park(b, 15, 60), []jvmthread.Hold{{Start: 20, End: 60, Lock: lock, Thread: a, Marks: jvmthread.HoldInferred}}},
 		{"a pause between the waits", park(b, 500, 700), nil},
 	} {
-		e := engine.New(engine.DefaultConfig(), sym)
+		e := drive.New(engine.DefaultConfig(), sym)
 		events := slices.Concat(park(a, 10, 20), test.second)
 		slices.SortFunc(events, func(x, y jvmthread.Event) int { return cmp.Compare(x.Time, y.Time) })
-		e.AddBatch(1, 0, 1000, events)
-		e.Close(window.CutEnd, func(w *window.Window) {
+		e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: 1000, Events: events})
+		e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 			var holds []jvmthread.Hold
 			for _, h := range w.Holds {
 				if h.End > h.Start {
@@ -58,8 +60,8 @@ func TestPoolIsHeldWhileThreadsWait(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
 	pool := jvmthread.LockID{Class: sym.InternClass("java.util.concurrent.SynchronousQueue$TransferQueue"), Hash: 1}
 	stack := sym.InternStack("at com.zaxxer.hikari.pool.HikariPool.getConnection(HikariPool.java:1)")
-	e := engine.New(engine.DefaultConfig(), sym)
-	e.AddBatch(1, 0, 1000, []jvmthread.Event{
+	e := drive.New(engine.DefaultConfig(), sym)
+	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: 1000, Events: []jvmthread.Event{
 		{Time: 1, Thread: a, Kind: jvmthread.KindThreadStart},
 		{Time: 1, Thread: b, Kind: jvmthread.KindThreadStart},
 		{Time: 1, Thread: c, Kind: jvmthread.KindThreadStart},
@@ -70,8 +72,8 @@ func TestPoolIsHeldWhileThreadsWait(t *testing.T) {
 		{Time: 89, Thread: c, Kind: jvmthread.KindUnpark, Peer: b},
 		{Time: 90, Thread: b, Kind: jvmthread.KindUnparked},
 		{Time: 900, Thread: c, Kind: jvmthread.KindYield},
-	})
-	e.Close(window.CutEnd, func(w *window.Window) {
+	}})
+	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 		if len(w.Holds) == 0 {
 			t.Error("no thread held the pool")
 		}
@@ -92,14 +94,14 @@ func TestParkOfUnknownTimeoutIsNoHandoff(t *testing.T) {
 		"at java.lang.VirtualThread.park(VirtualThread.java:1)":      1,
 		"at java.lang.VirtualThread.parkNanos(VirtualThread.java:1)": 0,
 	} {
-		e := engine.New(engine.DefaultConfig(), sym)
-		e.AddBatch(1, 0, 1000, []jvmthread.Event{
+		e := drive.New(engine.DefaultConfig(), sym)
+		e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: 1000, Events: []jvmthread.Event{
 			{Time: 1, Thread: a, Kind: jvmthread.KindThreadStart, Flags: jvmthread.FlagVirtual},
 			{Time: 1, Thread: b, Kind: jvmthread.KindThreadStart},
 			{Time: 10, Thread: a, Kind: jvmthread.KindPark, Lock: lock, Peer: b, Stack: sym.InternStack(stack), Flags: jvmthread.FlagVirtual},
 			{Time: 50, Thread: a, Kind: jvmthread.KindUnparked, Flags: jvmthread.FlagVirtual},
-		})
-		e.Close(window.CutEnd, func(w *window.Window) {
+		}})
+		e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 			if n := w.CountInteractions(); n != handoffs {
 				t.Errorf("%s: %d handoffs, want %d", stack, n, handoffs)
 			}
@@ -125,16 +127,16 @@ func TestParkWithoutUnparkIsNoHandoff(t *testing.T) {
 		{"a virtual thread", unpark, jvmthread.FlagVirtual, 1},
 		{"events are missing", jvmthread.Event{Time: 7, Thread: b, Kind: jvmthread.KindGap, Arg: 1}, 0, 1},
 	} {
-		e := engine.New(engine.DefaultConfig(), sym)
-		e.AddBatch(1, 0, 1000, []jvmthread.Event{
+		e := drive.New(engine.DefaultConfig(), sym)
+		e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: 1000, Events: []jvmthread.Event{
 			{Time: 1, Thread: a, Kind: jvmthread.KindThreadStart, Flags: test.flags},
 			{Time: 1, Thread: b, Kind: jvmthread.KindThreadStart},
 			test.before,
 			{Time: 10, Thread: a, Kind: jvmthread.KindPark, Lock: lock, Peer: b, Flags: test.flags},
 			{Time: 50, Thread: a, Kind: jvmthread.KindUnparked, Flags: test.flags},
 			{Time: 51, Thread: b, Kind: jvmthread.KindInterruptCalled, Peer: a},
-		})
-		e.Close(window.CutEnd, func(w *window.Window) {
+		}})
+		e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 			if n := w.CountInteractions(); n != test.handoffs {
 				t.Errorf("%s: %d handoffs, want %d", test.name, n, test.handoffs)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/engine/ordering"
@@ -27,12 +28,12 @@ func config() *profile.Config {
 }
 
 // replay feeds a simulated program to an engine, in windows that are shorter than many of its waits.
-func replay(t *testing.T, seed uint64, each func(e *engine.Engine, w *window.Window), end func(e *engine.Engine)) {
+func replay(t *testing.T, seed uint64, each func(e *drive.Session, w *window.Window), end func(e *drive.Session)) {
 	t.Helper()
 	sim := threadtest.Simulate(seed, 2+int(seed%12), 4, 1500)
 	cfg := engine.DefaultConfig()
 	cfg.Window = time.Duration(200 + seed%900)
-	e := engine.New(cfg, nil)
+	e := drive.New(cfg, nil)
 	yield := func(w *window.Window) {
 		for _, err := range threadtest.Validate(w) {
 			t.Error(err)
@@ -41,7 +42,7 @@ func replay(t *testing.T, seed uint64, each func(e *engine.Engine, w *window.Win
 	}
 	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: sim.Events[len(sim.Events)-1].Time, Events: sim.Events})
 	e.Advance(yield)
-	e.Close(window.CutEnd, yield)
+	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 	end(e)
 }
 
@@ -71,11 +72,11 @@ func TestSumsAreThoseOfTheMetrics(t *testing.T) {
 		metrics := contention.New(&contention.Config{Buckets: []time.Duration{10}, MaxSeries: 1000, Budget: &contention.Budget{Limit: 1 << 20}}, sym, nil, begin)
 		var got, want sums
 		flush := func() { a.Flush(got.add) }
-		replay(t, seed, func(e *engine.Engine, w *window.Window) {
+		replay(t, seed, func(e *drive.Session, w *window.Window) {
 			a.Window(w, e.Timeline())
 			metrics.Window(w, e.Timeline())
 			flush()
-		}, func(e *engine.Engine) {
+		}, func(e *drive.Session) {
 			a.Close(e.Timeline(), e.Now())
 			metrics.Close(e.Timeline(), e.Now())
 			flush()
@@ -112,7 +113,7 @@ func TestHoldersAgainstAnOracle(t *testing.T) {
 		a := profile.New(config(), symbols.New(symbols.DefaultLimits()), nil)
 		until := jvmthread.Time(-1 << 62)
 		known, taken := time.Duration(0), 0
-		replay(t, seed, func(e *engine.Engine, w *window.Window) {
+		replay(t, seed, func(e *drive.Session, w *window.Window) {
 			want := make(map[doing]time.Duration)
 			wait := func(iv *jvmthread.Interval, to jvmthread.Time) {
 				if !iv.Wait.Contended() {
@@ -152,7 +153,7 @@ func TestHoldersAgainstAnOracle(t *testing.T) {
 				}
 			})
 			require.Equal(t, want, got, "seed %d, window from %d to %d", seed, w.Start, w.End)
-		}, func(*engine.Engine) {})
+		}, func(*drive.Session) {})
 		assert.NotZero(t, known, "seed %d", seed)
 	}
 }

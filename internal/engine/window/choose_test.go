@@ -6,7 +6,9 @@ package window_test
 import (
 	"testing"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadtest"
@@ -53,9 +55,9 @@ func TestWhosePath(t *testing.T) {
 			if test.wanted != "" {
 				f.Wanted = func(id jvmthread.ThreadID) bool { return id == h.Thread(test.wanted) }
 			}
-			e := engine.New(engine.DefaultConfig(), nil)
-			e.AddBatch(1, 0, h.Events[len(h.Events)-1].Time+1, h.Events)
-			e.Close(window.CutEnd, func(w *window.Window) {
+			e := drive.New(engine.DefaultConfig(), nil)
+			e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
+			e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 				f.Find(w)
 				if w.Verdict == nil || w.Verdict.Path.Thread != h.Thread(test.want) {
 					t.Errorf("have the path of %+v, want that of %s (%d)", w.Verdict, test.want, h.Thread(test.want))

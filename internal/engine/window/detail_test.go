@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -46,7 +47,7 @@ func TestDetailsOfIntervals(t *testing.T) {
 	}
 	cfg := engine.DefaultConfig()
 	cfg.Window = 10
-	e := engine.New(cfg, nil)
+	e := drive.New(cfg, nil)
 	got := make(map[jvmthread.State][]jvmthread.Detail)
 	yield := func(w *window.Window) {
 		for _, l := range w.Lanes {
@@ -59,7 +60,7 @@ func TestDetailsOfIntervals(t *testing.T) {
 	}
 	require.True(t, e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: 40, Events: events}))
 	e.Advance(yield)
-	e.Close(window.CutEnd, yield)
+	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 	blocked := jvmthread.Detail{Span: mine, OwnerSpan: his, OwnerStack: 6}
 	assert.Equal(t, []jvmthread.Detail{blocked, blocked, blocked}, got[jvmthread.StateBlocked], "a piece in each of three windows")
 	assert.Equal(t, []jvmthread.Detail{{Span: mine}, {}}, got[jvmthread.StateSleeping], "before and after a gap")

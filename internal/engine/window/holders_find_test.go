@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadtest"
@@ -43,9 +45,9 @@ func TestHolders(t *testing.T) {
 				t.Fatal(err)
 			}
 			names := map[jvmthread.ThreadID]string{h.Thread("A"): "A", h.Thread("B"): "B"}
-			e := engine.New(engine.DefaultConfig(), nil)
-			e.AddBatch(1, 0, h.Events[len(h.Events)-1].Time+1, h.Events)
-			e.Close(window.CutEnd, func(w *window.Window) {
+			e := drive.New(engine.DefaultConfig(), nil)
+			e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
+			e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 				var last jvmthread.Interval
 				for _, l := range w.Lanes {
 					for _, iv := range l.Intervals.All() {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -60,9 +61,9 @@ func TestFoldMinorKeepsLongReentering(t *testing.T) {
 		h, err := threadtest.Parse(fmt.Sprintf("1 a threadStart\n1 b threadStart\n1000 a wait lock=queue\n2000 b notify lock=queue\n"+
 			"3000 a waited lock=queue\n%d a waitReturned lock=queue\n900000 a yield\n", 3000+took))
 		require.NoError(t, err)
-		e := engine.New(engine.DefaultConfig(), h.Symbols())
+		e := drive.New(engine.DefaultConfig(), h.Symbols())
 		e.Add(ordering.Part{Batch: 1, Parts: 1, Events: h.Events})
-		e.Close(window.CutEnd, func(w *window.Window) {
+		e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 			w.FoldMinor()
 			w.Select(2000, 0)
 			assert.Equal(t, window.Folded{Count: folded, Time: time.Duration(folded) * time.Duration(took)}, w.Lanes[0].Folded)
@@ -98,9 +99,9 @@ func idlers(t *testing.T, idle int, check func(w *window.Window, name func(jvmth
 			names[h.Thread(name)] = name
 		}
 	}
-	e := engine.New(engine.DefaultConfig(), h.Symbols())
+	e := drive.New(engine.DefaultConfig(), h.Symbols())
 	e.Add(ordering.Part{Batch: 1, Parts: 1, Events: h.Events})
-	e.Close(window.CutEnd, func(w *window.Window) { check(w, func(id jvmthread.ThreadID) string { return names[id] }) })
+	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) { check(w, func(id jvmthread.ThreadID) string { return names[id] }) })
 }
 
 // Idle threads are folded if there are many. The holder of a lock is not idle, although it sleeps.

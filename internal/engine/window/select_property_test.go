@@ -6,7 +6,9 @@ package window_test
 import (
 	"testing"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -81,9 +83,9 @@ func TestSelectKeepsBothEndsOfHandoffs(t *testing.T) {
 			}
 			owner = other
 		}
-		e := engine.New(engine.DefaultConfig(), nil)
-		e.AddBatch(1, 0, at+1, events)
-		e.Close(window.CutEnd, func(w *window.Window) {
+		e := drive.New(engine.DefaultConfig(), nil)
+		e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: at + 1, Events: events})
+		e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 			window.NewFinder().Find(w)
 			w.Select(2000, 501)
 			both := 0

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -18,7 +19,7 @@ import (
 func withWindow(t *testing.T, seed uint64, threads, actions int, check func(*window.Window)) {
 	t.Helper()
 	sim := threadtest.Simulate(seed, threads, 3, actions)
-	e := engine.New(engine.DefaultConfig(), nil)
+	e := drive.New(engine.DefaultConfig(), nil)
 	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
 	for _, ev := range sim.Events {
 		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
@@ -28,7 +29,7 @@ func withWindow(t *testing.T, seed uint64, threads, actions int, check func(*win
 		e.Add(ordering.Part{Batch: 1, Part: n, Parts: uint32(len(byThread)), Events: evs})
 		n++
 	}
-	e.Close(window.CutEnd, check)
+	e.Close(jvmthread.NoTime, window.CutEnd, check)
 }
 
 // Any budget is respected, and shown and folded intervals add up to the total.

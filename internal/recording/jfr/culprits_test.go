@@ -18,7 +18,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -43,9 +45,9 @@ func follow(c *collector) made {
 	m := made{last: make(map[jvmthread.ThreadID]jvmthread.Interval), parks: make(map[jvmthread.ThreadID][]jvmthread.Marks)}
 	cfg := engine.DefaultConfig()
 	cfg.Window = math.MaxInt64
-	e := engine.New(cfg, c.symbols)
-	e.AddBatch(1, 0, max(c.ends[0].Time, c.last+1), c.events)
-	e.Close(window.CutEnd, func(w *window.Window) {
+	e := drive.New(cfg, c.symbols)
+	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: max(c.ends[0].Time, c.last+1), Events: c.events})
+	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 		m.interactions, m.holds, m.end = slices.Collect(w.Interactions()), w.Holds, w.End
 		for _, l := range w.Lanes {
 			m.last[l.Thread] = l.Intervals.At(l.Intervals.Len() - 1)

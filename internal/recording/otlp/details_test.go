@@ -10,7 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -101,16 +103,16 @@ func TestCalls(t *testing.T) {
 		{Kind: jvmthread.KindInterruptCalled, Time: at(40), Thread: 1, Peer: 2},
 		{Kind: jvmthread.KindStop, Time: at(50), Thread: 1, Peer: 2},
 	}
-	e := engine.New(engine.DefaultConfig(), sym)
+	e := drive.New(engine.DefaultConfig(), sym)
 	emitter := threadpdata.NewEmitter(jvmthread.SessionID{1}, sym, e.Waits())
 	emitter.Calls = &threadpdata.Calls{}
 	e.Watch(emitter.Calls.See)
 	events := append([]jvmthread.Event{{Kind: jvmthread.KindYield, Time: at(0), Thread: 2}}, calls...)
-	e.AddBatch(1, 0, at(60), append(events, jvmthread.Event{Kind: jvmthread.KindYield, Time: at(60), Thread: 2}))
+	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: at(60), Events: append(events, jvmthread.Event{Kind: jvmthread.KindYield, Time: at(60), Thread: 2})})
 	td := ptrace.NewTraces()
 	rs := td.ResourceSpans().AppendEmpty()
 	spanlines.Resource(&recording.Session{ID: jvmthread.SessionID{1}}, "native").CopyTo(rs.Resource())
-	e.Close(window.CutEnd, func(w *window.Window) { emitter.Append(w, nil, rs.ScopeSpans().AppendEmpty().Spans()) })
+	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) { emitter.Append(w, nil, rs.ScopeSpans().AppendEmpty().Spans()) })
 	text, err := new(ptrace.JSONMarshaler).MarshalTraces(td)
 	require.NoError(t, err)
 	got, names := eventsOf(t, text, jvmthread.KindNotify, jvmthread.KindNotifyAll, jvmthread.KindInterruptCalled, jvmthread.KindStop)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -63,9 +64,7 @@ func spansOf(t testing.TB, id jvmthread.SessionID, events []jvmthread.Event, sym
 type analyzed struct {
 	t       testing.TB
 	sym     *symbols.Table
-	engine  *engine.Engine
-	batch   uint64
-	before  uint64
+	engine  *drive.Session
 	waits   map[waitKey]wait
 	blocked map[string]jvmthread.Time // by class
 	causes  map[string]int
@@ -91,14 +90,12 @@ func newAnalyzed(t testing.TB, id jvmthread.SessionID, sym *symbols.Table) *anal
 	cfg := engine.DefaultConfig()
 	cfg.Phase = window.Phase(id, cfg.Window)
 	return &analyzed{
-		t: t, sym: sym, engine: engine.New(cfg, sym), waits: make(map[waitKey]wait), blocked: make(map[string]jvmthread.Time), causes: make(map[string]int),
+		t: t, sym: sym, engine: drive.New(cfg, sym), waits: make(map[waitKey]wait), blocked: make(map[string]jvmthread.Time), causes: make(map[string]int),
 	}
 }
 
 func (a *analyzed) add(events []jvmthread.Event, lost uint64, watermark jvmthread.Time) {
-	a.batch++
-	a.before = a.engine.AddBatch(a.batch, a.before+lost, watermark, events)
-	a.engine.Advance(a.window)
+	a.engine.Batch(events, lost, watermark, a.window)
 }
 
 // analyze adds the events of a whole session.
@@ -107,7 +104,7 @@ func (a *analyzed) analyze(events []jvmthread.Event) {
 	a.close()
 }
 
-func (a *analyzed) close() { a.engine.Close(window.CutEnd, a.window) }
+func (a *analyzed) close() { a.engine.Close(jvmthread.NoTime, window.CutEnd, a.window) }
 
 func (a *analyzed) window(w *window.Window) {
 	for _, l := range w.Lanes {

@@ -16,7 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/drive"
+	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -64,11 +65,11 @@ func TestFoldedIntervalsAreCounted(t *testing.T) {
 	var out bytes.Buffer
 	var folded, threads, waits window.Folded
 	options := sessions.DefaultOptions()
-	e := engine.New(options.Config().Engine, sym)
+	e := drive.New(options.Config().Engine, sym)
 	finder := options.NewFinder(sym)
 	id := jvmthread.SessionID{9}
 	emitter := threadpdata.NewEmitter(id, sym, e.Waits())
-	e.AddBatch(1, 0, events[len(events)-1].Time, events)
+	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: events[len(events)-1].Time, Events: events})
 	write := func(w *window.Window) {
 		defer w.Release()
 		td := ptrace.NewTraces()
@@ -87,7 +88,7 @@ func TestFoldedIntervalsAreCounted(t *testing.T) {
 		out.Write(append(line, '\n'))
 	}
 	e.Advance(write)
-	e.Close(window.CutEnd, write)
+	e.Close(jvmthread.NoTime, window.CutEnd, write)
 	require.Positive(t, folded.Count)
 	require.Positive(t, waits.Count)
 

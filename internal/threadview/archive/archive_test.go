@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -31,21 +32,18 @@ func keep(t *testing.T, a *Archive, st *store.Store, id jvmthread.SessionID, eve
 	}
 	meta := store.Meta{"service.name": "test"}
 	s, w := st.Open(id, meta), a.Session(id, meta, sym)
-	e := engine.New(config(), nil)
+	e := drive.New(config(), nil)
 	e.Watch(func(events []jvmthread.Event) {
 		s.Events(events, sym)
 		require.NoError(t, w.Write(events))
 	})
 	yield := func(w *window.Window) { s.Append(w, sym) }
-	var before, batch uint64
 	for len(events) > 0 {
 		n := min(len(events), 64)
-		batch++
-		before = e.AddBatch(batch, before, events[n-1].Time+1, events[:n])
-		e.Advance(yield)
+		e.Batch(events[:n], 0, events[n-1].Time+1, yield)
 		events = events[n:]
 	}
-	e.Close(window.CutShutdown, yield)
+	e.Close(jvmthread.NoTime, window.CutShutdown, yield)
 	s.Close(window.CutShutdown)
 	require.NoError(t, w.Close(reason, e.Now()))
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/failure"
@@ -82,13 +83,11 @@ type restorer struct {
 
 	session  *store.Session // nil: no session yet
 	worst    *incidents.Keeper
-	engine   *engine.Engine
-	batch    uint64
-	before   uint64
+	engine   *drive.Session
 	events   uint64
 	problems int
 	ended    window.Cut
-	end      jvmthread.Time // of a session that has ended
+	end      jvmthread.Time // NoTime: not known
 }
 
 var errOther = errors.New("contains a session other than its name")
@@ -120,7 +119,7 @@ func (r *restorer) Session(s *recording.Session) error {
 		meta[a.Key] = a.Value
 	}
 	r.cfg.Phase = window.Phase(r.id, r.cfg.Window)
-	r.session, r.engine, r.batch, r.before, r.ended = r.store.Open(r.id, meta), engine.New(r.cfg, r.symbols), 0, 0, ""
+	r.session, r.engine, r.ended, r.end = r.store.Open(r.id, meta), drive.New(r.cfg, r.symbols), "", jvmthread.NoTime
 	r.worst = incidents.New(r.id, r.session, r.symbols, r.engine.Waits())
 	session, sym, worst := r.session, r.symbols, r.worst
 	r.engine.Watch(func(events []jvmthread.Event) {
@@ -132,10 +131,8 @@ func (r *restorer) Session(s *recording.Session) error {
 
 // Batch adds events.
 func (r *restorer) Batch(b *recording.Batch) error {
-	r.batch++
 	r.events += uint64(len(b.Events))
-	r.before = r.engine.AddBatch(r.batch, r.before+b.Lost, b.Watermark, b.Events)
-	r.engine.Advance(r.append)
+	r.engine.Batch(b.Events, b.Lost, b.Watermark, r.append)
 	return nil
 }
 
@@ -176,10 +173,7 @@ func (r *restorer) close() {
 		return
 	}
 	why := cmp.Or(r.ended, window.CutShutdown)
-	if r.ended != "" {
-		r.engine.AddBatch(r.batch+1, r.before, r.end, nil)
-	}
-	r.engine.Close(why, r.append)
+	r.engine.Close(r.end, why, r.append)
 	r.session.Close(why)
 	r.session = nil
 }

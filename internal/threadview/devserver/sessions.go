@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
-	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -31,10 +31,8 @@ var classes = []string{
 type player struct {
 	session *store.Session
 	worst   *incidents.Keeper
-	engine  *engine.Engine
+	engine  *drive.Session
 	symbols *symbols.Table
-	batch   uint64
-	seen    uint64
 	stacks  map[[2]uint32]jvmthread.StackID
 	start   jvmthread.Time
 }
@@ -46,7 +44,7 @@ func newPlayer(st *store.Store, number uint64, service string, start time.Time) 
 	cfg.Window = time.Second
 	sym := symbols.New(symbols.DefaultLimits())
 	p := &player{
-		engine: engine.New(cfg, sym), symbols: sym, stacks: map[[2]uint32]jvmthread.StackID{},
+		engine: drive.New(cfg, sym), symbols: sym, stacks: map[[2]uint32]jvmthread.StackID{},
 		start: jvmthread.Time(start.UnixNano()),
 		session: st.Open(id, store.Meta{
 			"service.name": service, "host.name": "dev", "process.pid": strconv.FormatUint(1000+number, 10), "process.runtime.name": "OpenJDK Runtime Environment",
@@ -69,21 +67,12 @@ func (p *player) play(events []jvmthread.Event) {
 	const most = 4096
 	for len(events) > 0 {
 		n := min(most, len(events))
-		p.batch++
-		byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
-		for _, ev := range events[:n] {
-			byThread[ev.Thread] = append(byThread[ev.Thread], p.dress(ev))
+		dressed := make([]jvmthread.Event, n)
+		for i, ev := range events[:n] {
+			p.symbols.SetThread(thread(ev.Thread))
+			dressed[i] = p.dress(ev)
 		}
-		part, last := uint32(0), events[n-1].Time*pace+p.start
-		for id, list := range byThread {
-			p.symbols.SetThread(thread(id))
-			p.engine.Add(ordering.Part{
-				Batch: p.batch, Part: part, Parts: uint32(len(byThread)), Watermark: last, Before: p.seen, Events: list,
-			})
-			part++
-		}
-		p.seen += uint64(n)
-		p.engine.Advance(p.window)
+		p.engine.Batch(dressed, 0, dressed[n-1].Time, p.window)
 		events = events[n:]
 	}
 }
@@ -94,7 +83,7 @@ func (p *player) window(w *window.Window) {
 }
 
 func (p *player) end(why window.Cut) {
-	p.engine.Close(why, p.window)
+	p.engine.Close(jvmthread.NoTime, why, p.window)
 	p.session.Close(why)
 }
 
@@ -297,10 +286,7 @@ func (p *player) record(events []jvmthread.Event) {
 		if len(events) == 0 {
 			complete++
 		}
-		p.batch++
-		p.engine.AddBatch(p.batch, p.seen, complete, part)
-		p.seen += uint64(len(part))
-		p.engine.Advance(p.window)
+		p.engine.Batch(part, 0, complete, p.window)
 	}
 }
 

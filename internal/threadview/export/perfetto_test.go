@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -56,7 +57,7 @@ func play(t *testing.T, seed uint64, maxBytes int64, out *bytes.Buffer, n int) (
 	write := func(to func(sn *store.Snapshot) error) {
 		require.NoError(t, to(stored.Snapshot()))
 	}
-	e := engine.New(cfg, sym)
+	e := drive.New(cfg, sym)
 	cut := func(w *window.Window) {
 		stored.Append(w, sym)
 		w.Release()
@@ -68,14 +69,12 @@ func play(t *testing.T, seed uint64, maxBytes int64, out *bytes.Buffer, n int) (
 			})
 		}
 	}
-	before := uint64(0)
-	for i, number := 0, uint64(1); i < len(events); number++ {
+	for i := 0; i < len(events); {
 		next := min(i+100, len(events))
-		before = e.AddBatch(number, before, events[next-1].Time, events[i:next])
-		e.Advance(cut)
+		e.Batch(events[i:next], 0, events[next-1].Time, cut)
 		i = next
 	}
-	e.Close(window.CutEnd, cut)
+	e.Close(jvmthread.NoTime, window.CutEnd, cut)
 	stored.Close(window.CutEnd)
 	write(func(sn *store.Snapshot) error {
 		return p.Write(t.Context(), export.Range{Snapshot: sn, From: max(from, events[0].Time), To: sn.To + 1})

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -36,7 +37,7 @@ func kept(t *testing.T, text string, why window.Cut, stacks ...string) ([]*store
 	s := store.New(1<<20, nil).Open(id, nil)
 	cfg := engine.DefaultConfig()
 	cfg.Window = time.Second
-	e := engine.New(cfg, sym)
+	e := drive.New(cfg, sym)
 	k := incidents.New(id, s, sym, e.Waits())
 	e.Watch(k.Events)
 	yield := func(w *window.Window) {
@@ -44,10 +45,9 @@ func kept(t *testing.T, text string, why window.Cut, stacks ...string) ([]*store
 		k.Window(w)
 	}
 	for i := range h.Events {
-		e.AddBatch(uint64(i+1), uint64(i), h.Events[i].Time+1, h.Events[i:i+1])
-		e.Advance(yield)
+		e.Batch(h.Events[i:i+1], 0, h.Events[i].Time+1, yield)
 	}
-	e.Close(why, yield)
+	e.Close(jvmthread.NoTime, why, yield)
 	return s.Snapshot().Incidents, h, k
 }
 

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -50,7 +51,7 @@ func crowd(st *store.Store, threads int, locks uint32, intervals int) {
 	s := st.Open(sessionID, store.Meta{"service.name": "big"})
 	cfg := engine.DefaultConfig()
 	cfg.Window = time.Second
-	e := engine.New(cfg, nil)
+	e := drive.New(cfg, nil)
 	e.Watch(func(events []jvmthread.Event) { s.Events(events, sym) })
 	yield := func(w *window.Window) { s.Append(w, sym) }
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -81,7 +82,7 @@ func crowd(st *store.Store, threads int, locks uint32, intervals int) {
 		}
 		e.Advance(yield)
 	}
-	e.Close(window.CutEnd, yield)
+	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 	s.Close(window.CutEnd)
 }
 

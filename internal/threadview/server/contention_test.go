@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/engine/deadlock"
@@ -33,11 +34,10 @@ func TestTablesMatchConnectorMetrics(t *testing.T) {
 		}, f.symbols, nil, time.Now())
 		cfg := engine.DefaultConfig()
 		cfg.Window = time.Duration(2000 + 100*seed)
-		e := engine.New(cfg, f.symbols)
+		e := drive.New(cfg, f.symbols)
 		yield := func(w *window.Window) { account.Window(w, e.Timeline()) }
-		e.AddBatch(1, 0, f.events[len(f.events)-1].Time+1, f.events)
-		e.Advance(yield)
-		e.Close(window.CutEnd, yield)
+		e.Batch(f.events, 0, f.events[len(f.events)-1].Time+1, yield)
+		e.Close(jvmthread.NoTime, window.CutEnd, yield)
 		account.Close(e.Timeline(), e.Now())
 
 		want := map[key]viewapi.StateTime{}
@@ -104,7 +104,7 @@ func TestDeadlockCountsAsOneContention(t *testing.T) {
 	}, sym, nil, time.Now())
 	cfg := engine.DefaultConfig()
 	cfg.Window = length
-	e := engine.New(cfg, nil)
+	e := drive.New(cfg, nil)
 	yield := func(w *window.Window) {
 		account.Window(w, e.Timeline())
 		deadlocks += len(w.Deadlocks)
@@ -113,9 +113,8 @@ func TestDeadlockCountsAsOneContention(t *testing.T) {
 			windows.Time += int64(w.Locks[i].Blocked)
 		}
 	}
-	e.AddBatch(1, 0, events[len(events)-1].Time+1, events)
-	e.Advance(yield)
-	e.Close(window.CutEnd, yield)
+	e.Batch(events, 0, events[len(events)-1].Time+1, yield)
+	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 	account.Close(e.Timeline(), e.Now())
 	require.Equal(t, 1, deadlocks)
 
@@ -162,15 +161,14 @@ func TestDeadlockedParksCountAsBlocked(t *testing.T) {
 	}, sym, nil, time.Now())
 	cfg := engine.DefaultConfig()
 	cfg.Window = 700 * time.Millisecond
-	e := engine.New(cfg, nil)
+	e := drive.New(cfg, nil)
 	deadlocks := 0
 	yield := func(w *window.Window) {
 		account.Window(w, e.Timeline())
 		deadlocks += len(w.Deadlocks)
 	}
-	e.AddBatch(1, 0, events[len(events)-1].Time+1, events)
-	e.Advance(yield)
-	e.Close(window.CutEnd, yield)
+	e.Batch(events, 0, events[len(events)-1].Time+1, yield)
+	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 	account.Close(e.Timeline(), e.Now())
 	require.Equal(t, 1, deadlocks)
 	want := viewapi.StateTime{Count: 2, Time: int64(2*e.Now() - 200 - 300)}

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -109,11 +110,10 @@ func TestDeadlockHasOneLength(t *testing.T) {
 	}, symbols.New(symbols.DefaultLimits()), nil, time.Now())
 	cfg := engine.DefaultConfig()
 	cfg.Window = 700 * time.Millisecond
-	e := engine.New(cfg, nil)
+	e := drive.New(cfg, nil)
 	yield := func(w *window.Window) { account.Window(w, e.Timeline()) }
-	e.AddBatch(1, 0, events[len(events)-1].Time+1, events)
-	e.Advance(yield)
-	e.Close(window.CutEnd, yield)
+	e.Batch(events, 0, events[len(events)-1].Time+1, yield)
+	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 	account.Close(e.Timeline(), e.Now())
 	var sum time.Duration
 	for _, w := range truth {

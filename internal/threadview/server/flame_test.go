@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/engine/profile"
@@ -252,7 +253,7 @@ func TestFlameGraphAgreesWithProfiles(t *testing.T) {
 		events := dress(threadtest.Simulate(seed, 4+int(seed), 3, 3000).Events, sym)
 		cfg := engine.DefaultConfig()
 		cfg.Window = time.Hour
-		e := engine.New(cfg, sym)
+		e := drive.New(cfg, sym)
 		account := profile.New(&profile.Config{Holders: true, MaxSamples: 10_000, Budget: &contention.Budget{Limit: 1 << 20}}, sym, e.Waits())
 		f := &fixture{t: t, store: store.New(math.MaxInt64, nil)}
 		session := f.store.Open(sessionID, store.Meta{})
@@ -260,9 +261,8 @@ func TestFlameGraphAgreesWithProfiles(t *testing.T) {
 			session.Append(w, sym)
 			account.Window(w, e.Timeline())
 		}
-		e.AddBatch(1, 0, events[len(events)-1].Time+1, events)
-		e.Advance(yield)
-		e.Close(window.CutEnd, yield)
+		e.Batch(events, 0, events[len(events)-1].Time+1, yield)
+		e.Close(jvmthread.NoTime, window.CutEnd, yield)
 		session.Close(window.CutEnd)
 		want := map[row]int64{}
 		account.Flush(func(_ profile.Family, samples []profile.Sample) {

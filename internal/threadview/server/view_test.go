@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -44,7 +45,7 @@ func run(events []jvmthread.Event, length time.Duration, yield engine.Yield) {
 func watched(events []jvmthread.Event, length time.Duration, sym *symbols.Table, see func([]jvmthread.Event), yield engine.Yield) {
 	cfg := engine.DefaultConfig()
 	cfg.Window, cfg.Phase = length, window.Phase(sessionID, length)
-	e := engine.New(cfg, sym)
+	e := drive.New(cfg, sym)
 	if see != nil {
 		e.Watch(see)
 	}
@@ -58,7 +59,7 @@ func watched(events []jvmthread.Event, length time.Duration, sym *symbols.Table,
 		})
 	}
 	e.Advance(yield)
-	e.Close(window.CutEnd, yield)
+	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 }
 
 // dress adds stacks to events, for the tables by caller.

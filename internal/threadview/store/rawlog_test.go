@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -25,7 +26,7 @@ func watched(st *store.Store, events []jvmthread.Event, length time.Duration) *s
 	s := st.Open(sessionID, store.Meta{"service.name": "test"})
 	cfg := engine.DefaultConfig()
 	cfg.Window = length
-	e := engine.New(cfg, nil)
+	e := drive.New(cfg, nil)
 	e.Watch(func(events []jvmthread.Event) { s.Events(events, sym) })
 	yield := func(w *window.Window) { s.Append(w, sym) }
 	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
@@ -38,7 +39,7 @@ func watched(st *store.Store, events []jvmthread.Event, length time.Duration) *s
 		part++
 	}
 	e.Advance(yield)
-	e.Close(window.CutEnd, yield)
+	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 	s.Close(window.CutEnd)
 	return s.Snapshot()
 }

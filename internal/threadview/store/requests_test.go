@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -26,7 +28,7 @@ func shop(maxBytes int64, spans bool) *store.Snapshot {
 	s := store.New(maxBytes, nil).Open(sessionID, store.Meta{})
 	cfg := engine.DefaultConfig()
 	cfg.Window = 20 * time.Millisecond
-	e := engine.New(cfg, sym)
+	e := drive.New(cfg, sym)
 	e.Watch(func(events []jvmthread.Event) { s.Events(events, sym) })
 	kept := events[:0]
 	for _, ev := range events {
@@ -34,10 +36,10 @@ func shop(maxBytes int64, spans bool) *store.Snapshot {
 			kept = append(kept, ev)
 		}
 	}
-	e.AddBatch(1, 0, kept[len(kept)-1].Time+1, kept)
+	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: kept[len(kept)-1].Time + 1, Events: kept})
 	yield := func(w *window.Window) { s.Append(w, sym) }
 	e.Advance(yield)
-	e.Close(window.CutEnd, yield)
+	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 	s.Close(window.CutEnd)
 	return s.Snapshot()
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -29,7 +30,7 @@ var sessionID = jvmthread.SessionID{0: 1, 15: 1}
 func run(events []jvmthread.Event, length time.Duration, yield engine.Yield) {
 	cfg := engine.DefaultConfig()
 	cfg.Window = length
-	e := engine.New(cfg, nil)
+	e := drive.New(cfg, nil)
 	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
 	for _, ev := range events {
 		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
@@ -40,7 +41,7 @@ func run(events []jvmthread.Event, length time.Duration, yield engine.Yield) {
 		part++
 	}
 	e.Advance(yield)
-	e.Close(window.CutEnd, yield)
+	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 }
 
 func newSymbols() *symbols.Table {

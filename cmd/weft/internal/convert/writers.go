@@ -4,7 +4,7 @@
 package convert
 
 import (
-	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/recording"
@@ -130,15 +130,13 @@ type perfettoWriter struct {
 
 	out     *output
 	trace   *export.Perfetto
-	engine  *engine.Engine // nil: there is no session, or it has ended
+	engine  *drive.Session // nil: there is no session, or it has ended
 	stored  *store.Session
 	from    jvmthread.Time // of what is not written yet
 	parts   bool           // something was written
 	waiting int            // intervals
 	cut     bool           // a window since the last batch
 	start   jvmthread.Time // of the last window
-	number  uint64         // of the batch
-	before  uint64
 	failed  error
 }
 
@@ -151,15 +149,13 @@ func (w *perfettoWriter) begin(s *recording.Session) error {
 	for key, value := range resource.Attributes().All() {
 		meta[key] = value.AsString()
 	}
-	w.engine, w.trace = engine.New(cfg, w.symbols), export.NewPerfetto(w.out)
+	w.engine, w.trace = drive.New(cfg, w.symbols), export.NewPerfetto(w.out)
 	w.stored = store.New(maxStored, nil).Open(s.ID, meta)
 	return nil
 }
 
 func (w *perfettoWriter) batch(b *recording.Batch) error {
-	w.number++
-	w.before = w.engine.AddBatch(w.number, w.before+b.Lost, b.Watermark, b.Events)
-	w.engine.Advance(w.window)
+	w.engine.Batch(b.Events, b.Lost, b.Watermark, w.window)
 	if w.cut {
 		w.engine.DropDead(w.symbols, w.start)
 	}
@@ -199,8 +195,7 @@ func (w *perfettoWriter) close(end *recording.End) error {
 		return nil
 	}
 	why := cutOf(end)
-	w.engine.AddBatch(w.number+1, w.before, timeOf(end), nil)
-	w.engine.Close(why, w.window)
+	w.engine.Close(timeOf(end), why, w.window)
 	w.engine = nil
 	w.stored.Close(why)
 	if w.failed != nil {

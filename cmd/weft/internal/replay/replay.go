@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/weft-otel/weft/cmd/weft/internal/units"
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
-	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -43,7 +43,7 @@ type Session struct {
 
 	Format  string
 	Symbols *symbols.Table
-	Engine  *engine.Engine
+	Engine  *drive.Session
 }
 
 // Sink receives what a recording becomes, one session after the other.
@@ -72,7 +72,7 @@ func Play(format *recording.Format, source Source, r io.Reader, sink Sink) error
 	err := recording.Contain("", decoder, func() error {
 		_, err := io.Copy(decoder, r)
 		err = errors.Join(err, decoder.Close())
-		p.close(window.CutLost)
+		p.close(jvmthread.NoTime, window.CutLost)
 		return err
 	})
 	if p.session != nil { // a panic
@@ -91,8 +91,6 @@ type Player struct {
 	format   string
 	name     string // of the source
 	session  *Session
-	batch    uint64
-	before   uint64
 	problems []error
 	span     Span
 }
@@ -104,16 +102,15 @@ func NewPlayer(sym *symbols.Table, format string, sink Sink) *Player {
 
 // Session starts a session, after the end of the one before.
 func (p *Player) Session(s *recording.Session) error {
-	p.close(window.CutLost)
+	p.close(jvmthread.NoTime, window.CutLost)
 	session := &Session{Session: *s, Format: p.format, Symbols: p.symbols}
 	if session.ID[0] == 0 {
 		session.ID[0] = 1
 	}
 	cfg := engine.DefaultConfig()
 	cfg.Phase = window.Phase(session.ID, cfg.Window) // the windows of thread_span
-	session.Engine = engine.New(cfg, p.symbols)
+	session.Engine = drive.New(cfg, p.symbols)
 	p.session = session
-	p.batch, p.before = 0, 0
 	p.sink.Session(session)
 	return nil
 }
@@ -135,15 +132,7 @@ func (p *Player) Batch(b *recording.Batch) error {
 		p.sink.Aggregate(b.Aggregate)
 		return nil
 	}
-	p.batch++
-	p.before += b.Lost
-	p.session.Engine.Add(ordering.Part{Batch: p.batch, Parts: 1, Watermark: b.Watermark, Before: p.before, Events: b.Events})
-	for i := range b.Events {
-		if b.Events[i].Kind != jvmthread.KindGap {
-			p.before++
-		}
-	}
-	p.session.Engine.Advance(p.sink.Window)
+	p.session.Engine.Batch(b.Events, b.Lost, b.Watermark, p.sink.Window)
 	return nil
 }
 
@@ -162,17 +151,17 @@ func (p *Player) Problem(problem recording.Problem) error {
 
 // End ends the session. What its threads did last lasted until then.
 func (p *Player) End(end recording.End) error {
-	if from, to := p.span.bounds(); p.session != nil && end.Time >= from {
-		p.batch++
-		p.session.Engine.AddBatch(p.batch, p.before, min(end.Time, to), nil)
+	until := jvmthread.NoTime
+	if from, to := p.span.bounds(); end.Time >= from {
+		until = min(end.Time, to)
 	}
-	p.close(window.CutEnd)
+	p.close(until, window.CutEnd)
 	return nil
 }
 
-func (p *Player) close(why window.Cut) {
+func (p *Player) close(until jvmthread.Time, why window.Cut) {
 	if p.session != nil {
-		p.session.Engine.Close(why, p.sink.Window)
+		p.session.Engine.Close(until, why, p.sink.Window)
 		p.sink.Close()
 		p.session = nil
 	}

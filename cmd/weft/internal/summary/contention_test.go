@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-otel/weft/cmd/weft/internal/replay"
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/engine/ordering"
@@ -82,11 +83,11 @@ func spans(t *testing.T, events []jvmthread.Event, sym *symbols.Table) (locks ma
 // metrics returns the same sums from the accountant that feeds the connector's metrics.
 func metrics(events []jvmthread.Event, sym *symbols.Table) (locks map[string]Lock, waits map[string]Waits) {
 	cfg := &contention.Config{MaxSize: 160, MaxSeries: 1000, Expiry: time.Hour, Budget: &contention.Budget{Limit: 1 << 20}}
-	account, e := contention.New(cfg, sym, nil, time.Unix(0, 0)), engine.New(engine.DefaultConfig(), nil)
+	account, e := contention.New(cfg, sym, nil, time.Unix(0, 0)), drive.New(engine.DefaultConfig(), nil)
 	window := func(w *windows.Window) { account.Window(w, e.Timeline()) }
 	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: events[len(events)-1].Time, Events: events})
 	e.Advance(window)
-	e.Close(windows.CutEnd, window)
+	e.Close(jvmthread.NoTime, windows.CutEnd, window)
 	account.Close(e.Timeline(), e.Now())
 	locks, waits = make(map[string]Lock), make(map[string]Waits)
 	account.Flush(nil, time.Unix(1, 0), false, func(s *contention.Statement) {

@@ -12,8 +12,10 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/weft-otel/weft/cmd/weft/internal/replay"
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/incident"
+	"github.com/weft-otel/weft/internal/engine/ordering"
 	windows "github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -25,12 +27,12 @@ import (
 func TestIncidentsCountOnce(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
 	events := threadtest.ReportAndMatchers(sym)
-	e := engine.New(engine.DefaultConfig(), sym)
+	e := drive.New(engine.DefaultConfig(), sym)
 	emitter, finder := threadpdata.NewEmitter(jvmthread.SessionID{1}, sym, e.Waits()), incident.NewFinder(incident.Options{MaxPerWindow: 20})
 	var summaries []Summary
 	added := 0
-	e.AddBatch(1, 0, events[len(events)-1].Time+1, events)
-	e.Close(windows.CutEnd, func(w *windows.Window) {
+	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: events[len(events)-1].Time + 1, Events: events})
+	e.Close(jvmthread.NoTime, windows.CutEnd, func(w *windows.Window) {
 		path := threadpdata.Prepare(w, windows.NewFinder(), 0)
 		td := ptrace.NewTraces()
 		spans := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()

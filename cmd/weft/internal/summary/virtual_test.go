@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	windows "github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -26,7 +27,7 @@ func TestVirtualThreadsShareRows(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
 	events := threadtest.VirtualThreads(sym, n, true)
 	id := jvmthread.SessionID{1}
-	e := engine.New(engine.DefaultConfig(), sym)
+	e := drive.New(engine.DefaultConfig(), sym)
 	emitter, c := threadpdata.NewEmitter(id, sym, e.Waits()), newCollection()
 	var blocked time.Duration
 	yield := func(w *windows.Window) {
@@ -44,9 +45,8 @@ func TestVirtualThreadsShareRows(t *testing.T) {
 		emitter.Append(w, nil, rs.ScopeSpans().AppendEmpty().Spans())
 		c.add(traces)
 	}
-	e.AddBatch(1, 0, events[len(events)-1].Time+1, events)
-	e.Advance(yield)
-	e.Close(windows.CutLost, yield)
+	e.Batch(events, 0, events[len(events)-1].Time+1, yield)
+	e.Close(jvmthread.NoTime, windows.CutLost, yield)
 	s := c.summary()
 	rows, threads, sum := map[string]Thread{}, 0, time.Duration(0)
 	for _, row := range s.Threads {

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -79,13 +80,12 @@ func serveEvents(t *testing.T, live bool, sym *symbols.Table, events []jvmthread
 	})
 	cfg := engine.DefaultConfig()
 	cfg.Window = 300 * time.Millisecond
-	e := engine.New(cfg, sym)
+	e := drive.New(cfg, sym)
 	e.Watch(func(events []jvmthread.Event) { session.Events(events, sym) })
 	shown := func(w *window.Window) { session.Append(w, sym) }
-	e.AddBatch(1, 0, events[len(events)-1].Time+1, events)
-	e.Advance(shown)
+	e.Batch(events, 0, events[len(events)-1].Time+1, shown)
 	if !live {
-		e.Close(window.CutEnd, shown)
+		e.Close(jvmthread.NoTime, window.CutEnd, shown)
 		session.Close(window.CutEnd)
 	}
 	view := server.New(st, server.Config{})
