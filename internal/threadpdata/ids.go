@@ -74,6 +74,11 @@ func spanID(window uint64, ref jvmthread.IntervalRef) pcommon.SpanID {
 	return asSpanID(hash(window, uint64(ref.Thread), uint64(ref.Seq)))
 }
 
+// pathSpanID is the ID of the span of the critical path, or of one of its segments, which are numbered from 1.
+func pathSpanID(window uint64, segment jvmthread.Seq) pcommon.SpanID {
+	return asSpanID(hash(window, 1, uint64(segment), 7))
+}
+
 func asSpanID(h uint64) (id pcommon.SpanID) {
 	binary.BigEndian.PutUint64(id[:], h)
 	id[0] = notZero(id[0])
@@ -109,8 +114,17 @@ func notZero(b byte) byte {
 // connect writes the span's IDs and its links to other spans of the session.
 func (e *Emitter) connect(p *plan, s ptrace.Span) {
 	s.SetTraceID(e.trace)
-	s.SetSpanID(spanID(e.base, p.ref))
-	if p.kind != rootSpan {
+	switch p.kind {
+	case rootSpan:
+		s.SetSpanID(spanID(e.base, p.ref))
+	case pathSpan:
+		s.SetSpanID(pathSpanID(e.base, jvmthread.NoSeq))
+		s.SetParentSpanID(spanID(e.base, p.parent))
+	case segmentSpan:
+		s.SetSpanID(pathSpanID(e.base, p.ref.Seq))
+		s.SetParentSpanID(pathSpanID(e.base, jvmthread.NoSeq))
+	case threadSpan, intervalSpan:
+		s.SetSpanID(spanID(e.base, p.ref))
 		s.SetParentSpanID(spanID(e.base, p.parent))
 	}
 	links := s.Links()

@@ -5,7 +5,6 @@ package threadpdata
 
 import (
 	"iter"
-	"math"
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine/criticalpath"
@@ -16,9 +15,6 @@ import (
 // siblingGap separates a span from the next one of the same thread. Jaeger counts in microseconds, and its search for a critical path
 // misreads a child that ends where its sibling begins. The exact time is kept as an attribute.
 const siblingGap = jvmthread.Time(time.Microsecond)
-
-// pathLane is the thread under which the spans of the critical path have their IDs: no Java thread has it.
-const pathLane jvmthread.ThreadID = math.MaxUint64
 
 type spanKind uint8
 
@@ -33,7 +29,7 @@ const (
 // plan is what one span shows. Which fields are set depends on the kind.
 type plan struct {
 	kind        spanKind
-	ref, parent jvmthread.IntervalRef // the span's IDs are computed from these
+	ref, parent jvmthread.IntervalRef // the span's IDs are computed from these; those of a segment have its number only
 	start, end  jvmthread.Time
 	exact       jvmthread.Time         // duration without the gap to the next sibling
 	segments    []criticalpath.Segment // of the path
@@ -111,14 +107,14 @@ func (p *plan) ofRoot(w *window.Window, early jvmthread.Time) *plan {
 
 // ofPath plans the lane of the critical path. It lasts to the end of the window, although the path's thread may have ended before.
 func (p *plan) ofPath(w *window.Window, segments []criticalpath.Segment, early jvmthread.Time) *plan {
-	p.of(pathSpan, jvmthread.IntervalRef{Thread: pathLane}, jvmthread.IntervalRef{})
+	p.of(pathSpan, jvmthread.IntervalRef{}, jvmthread.IntervalRef{})
 	p.segments = segments
 	p.start, p.end = w.Verdict.Path.Start-early, w.End
 	return p
 }
 
 func (p *plan) ofSegment(seg *criticalpath.Segment, i int) *plan {
-	p.of(segmentSpan, jvmthread.IntervalRef{Thread: pathLane, Seq: jvmthread.Seq(i + 1)}, jvmthread.IntervalRef{Thread: pathLane})
+	p.of(segmentSpan, jvmthread.IntervalRef{Seq: jvmthread.Seq(i + 1)}, jvmthread.IntervalRef{})
 	p.segment, p.about = seg, jvmthread.IntervalRef{Thread: seg.Thread, Seq: seg.Seq}
 	p.start, p.end, p.exact = seg.Start, spanEnd(seg.Start, seg.End), seg.End-seg.Start
 	return p

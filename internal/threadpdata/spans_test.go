@@ -7,11 +7,13 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -323,4 +325,27 @@ func TestPathNamesTheJoinedThread(t *testing.T) {
 	if want := []string{"5 ms: worker-1 asleep, while main was in: join worker-1 (9.2 ms)"}; !slices.Equal(names, want) {
 		t.Errorf("have %q, want %q", names, want)
 	}
+}
+
+// Any number is the ID of a thread: a damaged stream may contain it. The times are those of a recording without a clock.
+func TestSpansOfAnyThread(t *testing.T) {
+	events := []jvmthread.Event{
+		{Time: -2, Thread: math.MaxUint64, Kind: jvmthread.KindThreadStart},
+		{Time: -2, Thread: 1, Kind: jvmthread.KindThreadStart},
+		{Time: -1, Thread: 1, Kind: jvmthread.KindContendedEnter, Lock: jvmthread.LockID{Class: 1, Hash: 1}, Peer: math.MaxUint64},
+		{Time: 3, Thread: 1, Kind: jvmthread.KindContendedEntered, Lock: jvmthread.LockID{Class: 1, Hash: 1}},
+	}
+	sym := symbols.New(symbols.DefaultLimits())
+	e, emitter, finder := drive.New(engine.DefaultConfig(), sym), threadpdata.NewEmitter(session, sym, nil), window.NewFinder()
+	spans := ptrace.NewSpanSlice()
+	yield := func(w *window.Window) { emitter.Append(w, threadpdata.Prepare(w, finder, 0), spans) }
+	e.Batch(events, 0, 4, yield)
+	e.Close(jvmthread.NoTime, window.CutEnd, yield)
+	seen := map[pcommon.SpanID]bool{}
+	for _, s := range spans.All() {
+		assert.False(t, seen[s.SpanID()], "%s has the ID of another span", s.Name())
+		seen[s.SpanID()] = true
+		assert.LessOrEqual(t, s.StartTimestamp(), s.EndTimestamp(), s.Name())
+	}
+	assert.Greater(t, len(seen), 4)
 }

@@ -294,4 +294,5 @@ func putTrue(a pcommon.Map, key string, flag bool) {
 
 func putCount(a pcommon.Map, key string, n uint64) { a.PutInt(key, int64(n)) }
 
-func stamp(t jvmthread.Time) pcommon.Timestamp { return pcommon.Timestamp(t) }
+// stamp returns a time as OTLP has it: times before 1970, of recordings without a clock, are the first one.
+func stamp(t jvmthread.Time) pcommon.Timestamp { return pcommon.Timestamp(max(t, 0)) }
