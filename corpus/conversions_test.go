@@ -5,6 +5,7 @@ package corpus
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,11 +49,13 @@ const nameless = "unknown_service:java"
 
 // TestConversionsKeepTheSpans converts recordings of the agent to each format and compares the spans of both.
 func TestConversionsKeepTheSpans(t *testing.T) {
+	converted := 0
 	for i := range programs {
 		e := &programs[i]
 		if !slices.Contains(formats[0].known, e.name) {
 			continue
 		}
+		converted++
 		for _, jdk := range e.recorded(t) {
 			f := e.files(runs, jdk)
 			r, _, err := e.judge(t, f, jdk)
@@ -62,6 +65,7 @@ func TestConversionsKeepTheSpans(t *testing.T) {
 			}
 		}
 	}
+	assert.Len(t, formats[0].known, converted)
 }
 
 // check converts a recorded run and compares its spans.
@@ -79,10 +83,15 @@ func (f *format) check(t *testing.T, r *run) {
 	}
 	spantest.CheckStructure(t, again.Output)
 	spantest.CheckNothingLost(t, again.Output)
+	links := 0
 	for _, kind := range f.links {
-		assert.Equal(t, linkCounts(r, kind), linkCounts(&again, kind), "%s links", kind)
+		want := linkCounts(r, kind)
+		assert.Equal(t, want, linkCounts(&again, kind), "%s links", kind)
+		links += len(want)
 	}
+	assert.Positive(t, links, "links to compare")
 	ended := endedThreads(r)
+	assert.Contains(t, slices.Collect(maps.Values(ended)), true, "a thread to compare")
 	for _, states := range f.times {
 		assert.Equal(t, timeSums(r, states, ended), timeSums(&again, states, ended), "times %v", states)
 	}
@@ -125,7 +134,7 @@ func endedThreads(r *run) map[int64]bool {
 	ended := make(map[int64]bool)
 	for _, s := range r.Of(r.service, isThread) {
 		daemon, known := s.Attributes().Get("jvm.thread.daemon")
-		ended[s.Number("thread.id")] = known && !daemon.Bool()
+		ended[s.Number("thread.id")] = ended[s.Number("thread.id")] || known && !daemon.Bool()
 	}
 	return ended
 }

@@ -94,11 +94,7 @@ func recordOwners(t *testing.T, j jdk, flags string, truth any, program ...strin
 		t.Skipf("%v has no %s", j, flags)
 	}
 	file := filepath.Join(t.TempDir(), "owners.weft")
-	service := "owners"
-	if j.Major >= 21 {
-		service += ",virtual=on"
-	}
-	runJava(t, j, "file://"+file, service, truth, append(command, program...)...)
+	runJava(t, j, "file://"+file, "owners", truth, append(command, program...)...)
 	return contentions(t, file, program[0]+"$Lock")
 }
 

@@ -101,9 +101,10 @@ TEST(keeps_all) {
     end();
     CHECK_INT(witness.total, 110);
     CHECK_INT(witness.lost, 0);
+    CHECK_INT(witness.end, 1 << 20);
 }
 
-// Once a batch does not fit, all later ones are counted.
+// Once a batch does not fit, all later ones are counted, and the recording ends there.
 TEST(counts_events_that_do_not_fit) {
     begin(8192);
     add_events(1, 100);
@@ -113,6 +114,7 @@ TEST(counts_events_that_do_not_fit) {
     end();
     CHECK_INT(witness.total, 100);
     CHECK_INT(witness.lost, 1001);
+    CHECK_INT(witness.end, 2); // the watermark of the second batch
 }
 
 TEST(counts_sums_that_do_not_fit) {

@@ -191,6 +191,7 @@ static bool take_frame(struct witness *w, unsigned kind, struct cursor c) {
         return witness_aggregate(w, c);
     case END:
         w->ended = true;
+        w->end = (int64_t)witness_number(&c, 8);
         return true;
     case STATUS:
         return take_status(w, c);

@@ -80,6 +80,7 @@ struct witness {
     bool own_instance; // service.instance.id is the session
     uint64_t base;     // events in earlier sessions
     bool ended;
+    int64_t end;     // when the session ended
     uint64_t newest; // batch
     int64_t watermark;
     int connections;

@@ -78,6 +78,7 @@ func TestLoadIsAConsistentHistory(t *testing.T) {
 			e.Close(jvmthread.NoTime, window.CutEnd, yield)
 
 			assert.Equal(t, engine.Counters{}, e.Counters())
+			assert.Zero(t, e.Ordering())
 			assert.Equal(t, uint64(Total(all)), events)
 			due := s.Rate * int(last-Beginning) / int(time.Second)
 			assert.True(t, int(events) <= due && due <= int(events)+s.Threads*perRound, "%d events, less a round of each thread, but %d", due, events)

@@ -93,7 +93,7 @@ func holders(a *answer, list []viewapi.Holder, more int) {
 	for i := range list {
 		h := &list[i]
 		held := "owned it"
-		if h.Time > 0 {
+		if h.Waited > 0 {
 			held = fmt.Sprintf("held it %s of that time (%s)", wording.Percent(h.Share), duration(h.Waited))
 		}
 		doing := sentence("")

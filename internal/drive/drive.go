@@ -6,6 +6,8 @@
 package drive
 
 import (
+	"math"
+
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -41,21 +43,24 @@ func (s *Session) Batch(events []jvmthread.Event, lost uint64, watermark jvmthre
 	s.Advance(yield)
 }
 
-// Add takes a part of a batch, for sources that number their batches: do not use it together with Batch. It reports whether the part was new.
+// Add takes a part of a batch, of a source that numbers its batches: do not use it together with Batch. It reports whether the part was new.
 func (s *Session) Add(p ordering.Part) bool { return s.queue.Add(p) }
 
 // Advance yields the windows that are complete.
 func (s *Session) Advance(yield engine.Yield) { s.Push(s.queue.Ready(), s.queue.Watermark(), yield) }
 
+// latest is the last time that a session may end, in 2116. Damaged recordings have later ones.
+const latest = math.MaxInt64 / 2
+
 // Close yields the remaining windows. What the threads did last lasted until the given time; jvmthread.NoTime: until the last event or watermark.
 func (s *Session) Close(until jvmthread.Time, why window.Cut, yield engine.Yield) {
 	rest := s.queue.Rest()
 	at := s.queue.Watermark()
-	if until != jvmthread.NoTime {
+	if until != jvmthread.NoTime && until <= latest {
 		at = max(at, until)
 	}
 	s.Finish(rest, at, why, yield)
 }
 
-// Held estimates the bytes in use, queued events included.
-func (s *Session) Held() int { return s.Engine.Held() + s.queue.Bytes() }
+// Ordering returns the anomalies of the queue.
+func (s *Session) Ordering() ordering.Counters { return s.queue.Counters() }

@@ -128,13 +128,16 @@ func (e *Engine) confirm(now jvmthread.Time) {
 	e.builder.AddDeadlocks(found)
 }
 
-// maxEmptyCuts bounds the windows cut in a row when time jumps while a thread is stuck.
+// maxEmptyCuts bounds the windows cut in a row when time jumps while a thread is stuck. The next one is as long as the rest.
 const maxEmptyCuts = 64
 
 // cutUntil cuts the windows that end at or before the given time. After an empty window it skips the rest: they are empty too.
 func (e *Engine) cutUntil(at jvmthread.Time, yield Yield) {
 	for n := 0; at >= e.builder.End() && e.builder.End() != math.MaxInt64; n++ {
 		next := e.builder.End()
+		if n >= maxEmptyCuts {
+			next = max(next, at-window.Since(at, e.length, e.phase))
+		}
 		out := yield
 		if e.away && e.last == e.builder.Start() && e.builder.Events() == 0 { // the other collector may have a window that starts there
 			out = func(*window.Window) {}
@@ -143,7 +146,7 @@ func (e *Engine) cutUntil(at jvmthread.Time, yield Yield) {
 		switch {
 		case e.away: // the other collector has windows that start at multiples
 			next, e.away = at, false
-		case !shown || n >= maxEmptyCuts:
+		case !shown:
 			next = max(next, at-window.Since(at, e.length, e.phase))
 		}
 		e.builder.Next(next)

@@ -1,9 +1,9 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package engine turns the events of one session into windows. It connects the packages below it: ordering puts the events in order,
-// timeline turns them into intervals, interaction binds causes to effects, deadlock finds cycles, and window cuts the result into slices.
-// Its driver pushes events in the order of time and receives windows.
+// Package engine turns the events of one session into windows. It connects the packages below it: timeline turns events into intervals,
+// interaction binds causes to effects, deadlock finds cycles, and window cuts the result into slices. Its driver pushes events in the order of
+// time and receives windows.
 package engine
 
 import (
@@ -24,8 +24,8 @@ import (
 // Config sizes an engine.
 type Config struct {
 	Window     time.Duration
-	Phase      jvmthread.Time // of the windows; see window.Phase
-	Ordering   ordering.Limits
+	Phase      jvmthread.Time  // of the windows; see window.Phase
+	Ordering   ordering.Limits // of the driver's queue
 	Limits     window.Limits
 	MaxThreads int
 	MaxLocks   int

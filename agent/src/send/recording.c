@@ -174,7 +174,8 @@ void weft_recording_close(struct weft_recording *r, int64_t time, uint16_t reaso
         weft_wire_close_section(&r->out, section, 1);
         weft_wire_close_batch(&r->out, batch);
     }
-    weft_wire_put_end(&r->out, time, reason);
+    // What the threads did after the loss is not known.
+    weft_wire_put_end(&r->out, r->lost > 0 ? r->since : time, reason);
     write_out(r, r->limit);
     weft_recording_drop(r);
 }

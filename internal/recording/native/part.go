@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/wire"
@@ -36,7 +35,7 @@ func Part(src io.ReaderAt, size int64, from, to jvmthread.Time) (io.Reader, erro
 			first, last = min(first, i), i
 		}
 	}
-	sections := []io.Reader{io.NewSectionReader(src, 0, front)}
+	sections, read := []io.Reader{io.NewSectionReader(src, 0, front)}, front
 	for i := 0; i <= last; i++ {
 		e := &entries[i]
 		begin, end := int64(e.Definitions), int64(e.Batch)
@@ -46,21 +45,23 @@ func Part(src io.ReaderAt, size int64, from, to jvmthread.Time) (io.Reader, erro
 			}
 		}
 		if begin < end {
-			sections = append(sections, io.NewSectionReader(src, begin, end-begin))
+			sections, read = append(sections, io.NewSectionReader(src, begin, end-begin)), end
 		}
 	}
-	return io.MultiReader(append(sections, readEnd(src, size))...), nil
+	if at := lastEnd(src, size); at >= read {
+		sections = append(sections, io.NewSectionReader(src, at, size-at))
+	}
+	return io.MultiReader(sections...), nil
 }
 
-// readEnd returns a reader of the end frame of a recording: what its threads did last lasted until then. It is empty for a recording without an end.
-func readEnd(src io.ReaderAt, size int64) io.Reader {
+// lastEnd returns the offset of the end frame of a recording: what its threads did last lasted until then. It is negative if there is none.
+func lastEnd(src io.ReaderAt, size int64) int64 {
 	at := size - int64(len(wire.AppendEnd(nil, wire.End{})))
-	last := io.NewSectionReader(src, at, size-at)
-	if frame, err := wire.NewReader(last, wire.MaxFrame).Next(); err != nil || frame.Kind != wire.FrameEnd {
-		return strings.NewReader("")
+	reader := wire.NewReader(io.NewSectionReader(src, at, size-at), wire.MaxFrame)
+	if frame, err := reader.Next(); err != nil || frame.Kind != wire.FrameEnd || reader.Offset() != size-at {
+		return -1
 	}
-	_, _ = last.Seek(0, io.SeekStart)
-	return last
+	return at
 }
 
 // minus returns t - offset, saturated.

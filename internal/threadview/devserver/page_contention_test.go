@@ -54,7 +54,7 @@ func TestAnswerNamesTheCause(t *testing.T) {
 	assert.Regexp(t, `would finish \d+ ms to \d+ ms earlier \(of 1.6 s\)`, p.Text(".answer p"))
 	p = openLanes(t, "s="+locks+"&range=1600000000-2200000000")
 	p.Until(`document.querySelector(".answer .lock-name")?.innerText === "HikariPool"`)
-	assert.Regexp(t, `6 threads \(client-\*\) waited [\d.]+ s for a connection of HikariPool in Shop.buy; they held all of them in turn, asleep in Shop.query for \d+ % of the time \(longest: client-\d, \d+ %\)`, p.Text(".answer p"))
+	assert.Regexp(t, `6 threads \(client-\*\) waited [\d.]+ s for a connection of HikariPool in Shop.buy; they held all of them in turn, asleep in Shop.query for \d+ % of the time \(most: client-\d, \d+ %\)`, p.Text(".answer p"))
 }
 
 // Locks are listed by name and kind, the most contended first; those that no thread waited to get only on request.

@@ -23,13 +23,12 @@ const (
 // addHolders adds who waited and who held what they waited for.
 func (q *query) addHolders(cost *viewapi.Cost, c *contended, sel selection) {
 	waiters := c.threads.List()
-	holders, waited := q.lockHolders(sel, c.places)
-	share := func(h *lockHolder) float64 { return float64(h.waited) / float64(max(waited, 1)) }
+	holders, waited, known := q.lockHolders(sel, c.places)
+	share := func(of jvmthread.Time) float64 { return float64(of) / float64(max(waited, 1)) }
 	if c.kind == jvmthread.WaitLock {
-		list, known := make([]contention.Holder, len(holders)), 0.0
+		list := make([]contention.Holder, len(holders))
 		for i := range holders {
-			list[i] = contention.Holder{Name: q.sn.ThreadName(holders[i].thread), Share: share(&holders[i])}
-			known += list[i].Share
+			list[i] = contention.Holder{Name: q.sn.ThreadName(holders[i].thread), Share: share(holders[i].waited)}
 		}
 		if i := contention.Culprit(list, q.mostly(waiters)); i >= 0 {
 			culprit := holders[i]
@@ -39,8 +38,8 @@ func (q *query) addHolders(cost *viewapi.Cost, c *contended, sel selection) {
 			if others := slices.DeleteFunc(slices.Clone(waiters), func(i int) bool { return i == culprit.thread }); len(others) > 0 {
 				waiters = others
 			}
-		} else if known < contention.MostlyKnown {
-			cost.Unknown = 1 - known
+		} else if share(known) < contention.MostlyKnown {
+			cost.Unknown = 1 - share(known)
 		} else if len(holders) > 1 {
 			cost.Turns = q.turnsOf(holders, waiters)
 		}
@@ -52,7 +51,7 @@ func (q *query) addHolders(cost *viewapi.Cost, c *contended, sel selection) {
 		h := &holders[i]
 		did := activities{}
 		q.addActivities(did, h.thread, h.parts)
-		out := viewapi.Holder{Thread: q.threadRef(h.thread), Time: int64(h.held), Waited: int64(h.waited), Share: share(h)}
+		out := viewapi.Holder{Thread: q.threadRef(h.thread), Time: int64(h.held), Waited: int64(h.waited), Share: share(h.waited)}
 		if most, _ := did.most(); most != nil {
 			out.Doing, out.Text, out.Stack = q.reference(&most.iv), q.activity(&most.iv), q.stackOf(most.iv.Stack)
 		}
@@ -167,7 +166,7 @@ func (q *query) addActivities(sums activities, thread int, parts []part) {
 	}
 }
 
-// most returns the activity that took longest, nil if there is none, and the time of all.
+// most returns the activity during which others waited longest, nil if there is none, and how long they waited in all.
 func (a activities) most() (most *activitySum, all jvmthread.Time) {
 	for _, s := range a {
 		all += s.time

@@ -98,6 +98,34 @@ func TestHolderIsMostlyUnknown(t *testing.T) {
 	assert.Equal(t, 270.0/279, most.Unknown)
 }
 
+// Holders that are not listed, because each caused little, are known nevertheless: one held the lock for 300 ms, 100 others for 7 ms each.
+func TestSmallHoldersAreKnown(t *testing.T) {
+	sym := symbols.New(symbols.DefaultLimits())
+	lock := jvmthread.LockID{Class: sym.InternClass("java.lang.Object"), Hash: 7}
+	var events []jvmthread.Event
+	add := func(at int64, thread jvmthread.ThreadID, kind jvmthread.Kind) {
+		events = append(events, jvmthread.Event{Time: jvmthread.Time(at * ms), Thread: thread, Kind: kind, Lock: lock})
+	}
+	const threads = 102
+	for i := range jvmthread.ThreadID(threads) {
+		sym.SetThread(jvmthread.Thread{ID: i + 1, Name: fmt.Sprintf("http-nio-8080-exec-%d", i+1), Group: "main"})
+		add(1, i+1, jvmthread.KindThreadStart)
+	}
+	add(9, 1, jvmthread.KindContendedEnter)
+	add(10, 1, jvmthread.KindContendedEntered)
+	add(10, threads, jvmthread.KindContendedEnter)
+	for i := range int64(100) {
+		add(309+7*i, jvmthread.ThreadID(i+2), jvmthread.KindContendedEnter)
+		add(310+7*i, jvmthread.ThreadID(i+2), jvmthread.KindContendedEntered)
+	}
+	add(1010, threads, jvmthread.KindContendedEntered)
+	most := ask[viewapi.Answer](fixtureOf(t, sym, events, 2*time.Second), "/answer").Most
+	require.NotNil(t, most)
+	assert.False(t, most.Culprit)
+	assert.Len(t, most.Holders, 1)
+	assert.Zero(t, most.Unknown)
+}
+
 // A share is of the time that threads waited: while one held the lock for 10 ms, three waited, and one while another held it for 20 ms.
 func TestSharesAreOfWaitingTime(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())

@@ -20,7 +20,7 @@ type lockHolder struct {
 	parts  []part
 }
 
-// part is a time in which a thread held a lock while others waited for it.
+// part is a time in which threads wait for a lock, or the part of it in which another thread held the lock.
 type part struct {
 	from, to jvmthread.Time
 	waits    waiting
@@ -29,7 +29,7 @@ type part struct {
 // waited returns how long all threads waited in a part.
 func (p part) waited() jvmthread.Time { return p.waits.until(p.to) - p.waits.until(p.from) }
 
-// within returns the part of a part in a time; false if there is none.
+// within cuts a part to a time; false if nothing is left.
 func (p part) within(from, to jvmthread.Time) (part, bool) {
 	p.from, p.to = max(p.from, from), min(p.to, to)
 	return p, p.from < p.to
@@ -86,9 +86,9 @@ func waitingOf(turns []interaction.Turn, zero jvmthread.Time) (parts []part, wai
 	return parts, waited
 }
 
-// lockHolders returns who held locks while threads waited for them at some places, and for how long all of these waited. The first holder is the
-// one that others waited for longest; none is there that caused less than a twentieth of that.
-func (q *query) lockHolders(sel selection, places map[place]bool) (out []lockHolder, waited jvmthread.Time) {
+// lockHolders returns who held locks while threads waited for them at some places, for how long all of these waited, and for how much of that the
+// holder is known. The first holder is the one that others waited for longest; none is there that caused less than a twentieth of that.
+func (q *query) lockHolders(sel selection, places map[place]bool) (out []lockHolder, waited, known jvmthread.Time) {
 	turns := make(map[store.LockIndex][]interaction.Turn)
 	q.sn.Sweep(q.from, q.to, sel.has, func(c *store.Cursor) {
 		lock, start, end := c.Lock(), max(c.Start, q.from), min(c.End, q.to)
@@ -123,9 +123,11 @@ func (q *query) lockHolders(sel selection, places map[place]bool) (out []lockHol
 	})
 	for _, h := range by {
 		out = append(out, *h)
+		known += h.waited
 	}
 	slices.SortFunc(out, func(a, b lockHolder) int {
 		return cmp.Or(cmp.Compare(b.waited, a.waited), cmp.Compare(q.sn.Threads[a.thread].ID, q.sn.Threads[b.thread].ID))
 	})
-	return slices.DeleteFunc(out, func(h lockHolder) bool { return h.waited < out[0].waited/leastAnswerShare }), waited
+	out = slices.DeleteFunc(out, func(h lockHolder) bool { return h.waited < out[0].waited/leastAnswerShare })
+	return out, waited, known
 }

@@ -85,7 +85,7 @@ function Cause({cost, total}: {cost: Cost; total: number}) {
         {first && (
           <span class="faint">
             {" "}
-            (longest: {first.thread.name}, {percent(first.share)})
+            (most: {first.thread.name}, {percent(first.share)})
           </span>
         )}
         .

@@ -6,6 +6,7 @@ package commands
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -45,6 +46,10 @@ func TestWaitsLastUntilTheEndOfARecording(t *testing.T) {
 	require.NoError(t, err)
 	recorded := filepath.Join(t.TempDir(), "hung.weft")
 	require.NoError(t, os.WriteFile(recorded, data, 0o600))
+	hour := filepath.Join(t.TempDir(), "hour.weft")
+	data, err = wiretext.AppendStream(nil, strings.Replace(hung, "end time=25001000000", "end time=3601000000000", 1))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(hour, data, 0o600))
 	spans := filepath.Join(t.TempDir(), "hung.spans.json")
 	code, _, stderr := run(t, "", "convert", recorded, spans)
 	require.Zero(t, code, stderr)
@@ -56,6 +61,7 @@ func TestWaitsLastUntilTheEndOfARecording(t *testing.T) {
 		{"summary", []string{"summary", recorded}, []string{"refresher slept 25.0 s in Main.refresh holding Rates; request-1 waited 25.0 s for it", "hung: 25.0 s, "}},
 		{"summary of spans", []string{"summary", spans}, []string{"refresher slept 25.0 s in Main.refresh holding Rates; request-1 waited 25.0 s for it"}},
 		{"summary of a part", []string{"summary", recorded, "--to", "2025-11-24T16:00:12Z"}, []string{"request-1 waited 12.0 s for it", "hung: 12.0 s, "}},
+		{"summary of an hour", []string{"summary", hour}, []string{"request-1 waited 60.0 min for it", "hung: 60.0 min, "}},
 		{"why", []string{"why", recorded, "--thread", "request-1"}, []string{"25 s: 25 s blocked Rates, which refresher held, asleep in Main.refresh"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
