@@ -177,6 +177,27 @@ func TestIncidentKeys(t *testing.T) {
 	p.Until(`location.hash.includes("tab=threads") && location.hash.includes("cast=")`)
 }
 
+// A filter that is chosen while another one is being typed stays, however busy the page is.
+func TestChosenFilterWins(t *testing.T) {
+	t.Parallel()
+	p := open(t, "s="+locks+"&tab=incidents")
+	p.Until(`document.querySelectorAll(".incident").length > 2`)
+	p.Press(kb.ArrowDown + kb.ArrowDown + kb.ArrowRight)
+	p.Until(`document.querySelector(".incident-details")`)
+	shown := browser.Eval[string](p, `new Promise((done) => {
+		const field = document.querySelector("main input[type=search]");
+		field.value = "matcher";
+		field.dispatchEvent(new Event("input", {bubbles: true}));
+		requestAnimationFrame(() => setTimeout(() => {
+			[...document.querySelectorAll(".incident-details button")].find((one) => one.innerText.includes("Only OrderBook.lock")).click();
+			for (const end = performance.now() + 400; performance.now() < end; ); // what was typed would be passed on now
+			setTimeout(() => done(field.value), 0);
+		}, 120));
+	})`)
+	require.Equal(t, "OrderBook.lock", shown)
+	p.Until(`document.querySelectorAll(".incident").length === 5 && location.hash.includes("about=OrderBook.lock")`)
+}
+
 // A live session adds incidents to the list; the row in use does not move.
 func TestIncidentsOfLiveSession(t *testing.T) {
 	t.Parallel()

@@ -22,6 +22,22 @@ export function useRested<T>(value: T, milliseconds: number): T {
   return rested;
 }
 
+/** The text of a field, and what to do when one is typed: it is passed on after a pause, unless another text came from elsewhere meanwhile. */
+export function useTyped(text: string, pass: (text: string) => void): [string, (text: string) => void] {
+  const [typed, setTyped] = useState(text);
+  const timer = useRef(0);
+  useLayoutEffect(() => {
+    setTyped(text);
+    return () => clearTimeout(timer.current);
+  }, [text]);
+  const type = (next: string) => {
+    setTyped(next);
+    clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => pass(next), 250);
+  };
+  return [typed, type];
+}
+
 /** Copies a text; the flag is set for a moment afterwards. */
 export function useCopy(): [boolean, (text: string) => Promise<void>] {
   const [copied, setCopied] = useState(false);

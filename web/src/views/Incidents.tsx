@@ -10,8 +10,8 @@ import type {Shown} from "../lib/link";
 import {toggled} from "../lib/table";
 import type {Incident, Incidents, Session} from "../lib/types";
 import {type IncidentKind, incidentHelp} from "../lib/words";
-import {now, show} from "../store";
-import {useEvent, useKeys} from "../ui/hooks";
+import {show} from "../store";
+import {useEvent, useKeys, useTyped} from "../ui/hooks";
 import {Button, Empty, Problem} from "../ui/parts";
 import {Kind, Row} from "./Incident";
 import {began} from "./Sessions";
@@ -98,12 +98,7 @@ export function Emptied({session}: {session: Session}) {
 
 /** The order, and the filters: a chip for each kind that there is, and a text. */
 function Tools({shown: {newest, kinds, about}, data}: {shown: Shown; data: Incidents | null}) {
-  const [typed, setTyped] = useState(about);
-  useEffect(() => setTyped(about), [about]);
-  useEffect(() => {
-    const timer = setTimeout(() => typed !== now().about && show({about: typed}), 250);
-    return () => clearTimeout(timer);
-  }, [typed]);
+  const [typed, type] = useTyped(about, (about) => show({about}));
   const chips = data?.kinds.map(({kind, total}) => [kind as IncidentKind, total] as const) ?? [];
   for (const kind of kinds) if (!chips.some(([known]) => known === kind)) chips.push([kind, 0]);
   return (
@@ -133,7 +128,7 @@ function Tools({shown: {newest, kinds, about}, data}: {shown: Shown; data: Incid
           type="search"
           placeholder="Lock, thread or trace ID of a request"
           value={typed}
-          onInput={(e) => setTyped(e.currentTarget.value)}
+          onInput={(e) => type(e.currentTarget.value)}
         />
       </label>
     </div>

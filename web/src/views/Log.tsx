@@ -11,7 +11,7 @@ import {toggled} from "../lib/table";
 import type {Log, Triple} from "../lib/types";
 import {operations} from "../lib/words";
 import {show} from "../store";
-import {useCopy, useEvent} from "../ui/hooks";
+import {useCopy, useEvent, useTyped} from "../ui/hooks";
 import {Button, Link, Problem} from "../ui/parts";
 import {Panel} from "./Panel";
 
@@ -74,11 +74,7 @@ export function LogView({shown}: {shown: Shown}) {
 }
 
 function Filter({shown: {query, what}}: {shown: Shown}) {
-  const [typed, setTyped] = useState(query);
-  useEffect(() => {
-    const timer = setTimeout(() => show({query: typed}), 250);
-    return () => clearTimeout(timer);
-  }, [typed]);
+  const [typed, type] = useTyped(query, (query) => show({query}));
   return (
     <div class="toolbar">
       <label class="field grow">
@@ -87,7 +83,7 @@ function Filter({shown: {query, what}}: {shown: Shown}) {
           type="search"
           placeholder="Filter by thread, operation or lock"
           value={typed}
-          onInput={(e) => setTyped(e.currentTarget.value)}
+          onInput={(e) => type(e.currentTarget.value)}
         />
       </label>
       <fieldset class="legend" aria-label="Operations">
