@@ -29,8 +29,8 @@ func New(cfg engine.Config, sym *symbols.Table) *Session {
 	return &Session{Engine: engine.New(cfg, sym), queue: ordering.New(cfg.Ordering)}
 }
 
-// Batch takes events of any threads, in the order of time, and yields the windows that they complete. So many events are lost before them. None
-// before the watermark will follow.
+// Batch takes events of any threads, in the order of time, and yields the windows that they complete. Lost is the number of events that are missing
+// before them. No event before the watermark will follow.
 func (s *Session) Batch(events []jvmthread.Event, lost uint64, watermark jvmthread.Time, yield engine.Yield) {
 	s.number++
 	s.before += lost

@@ -154,8 +154,8 @@ type Site struct {
 // Holder is a thread that held what another thread waited for.
 type Holder struct {
 	Thread ThreadRef  `json:"thread"`
-	Time   int64      `json:"time"`   // that it held it while others waited; 0: only an owner is known, not for how long
-	Waited int64      `json:"waited"` // that all of these waited meanwhile; of a single wait, the time
+	Time   int64      `json:"time"`   // for which it held the lock while others waited; 0: only an owner is known, not for how long
+	Waited int64      `json:"waited"` // sum of the waits of all these in that time; for a single wait, the same as Time
 	Share  float64    `json:"share"`  // of the time that threads waited, 0 to 1. Holders of permits and of objects of a pool overlap
 	Doing  *Reference `json:"doing"`  // what it did longest meanwhile, or null
 	Text   string     `json:"text"`   // the same in words: "asleep in Report.write"; empty: not known

@@ -137,7 +137,7 @@ type activity struct {
 }
 
 type activitySum struct {
-	time, longest jvmthread.Time // that others waited meanwhile
+	time, longest jvmthread.Time // sums of the waits of others in that time
 	iv            store.Interval // the longest
 }
 
@@ -166,7 +166,7 @@ func (q *query) addActivities(sums activities, thread int, parts []part) {
 	}
 }
 
-// most returns the activity during which others waited longest, nil if there is none, and how long they waited in all.
+// most returns the activity that caused most waiting, nil if there is none, and the waiting that all caused.
 func (a activities) most() (most *activitySum, all jvmthread.Time) {
 	for _, s := range a {
 		all += s.time

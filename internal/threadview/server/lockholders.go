@@ -16,7 +16,7 @@ import (
 type lockHolder struct {
 	thread int
 	held   jvmthread.Time // while at least one thread waited
-	waited jvmthread.Time // that all threads waited meanwhile
+	waited jvmthread.Time // sum of the waits of all threads in that time
 	parts  []part
 }
 
@@ -26,7 +26,7 @@ type part struct {
 	waits    waiting
 }
 
-// waited returns how long all threads waited in a part.
+// waited returns the sum of the waits of all threads in a part.
 func (p part) waited() jvmthread.Time { return p.waits.until(p.to) - p.waits.until(p.from) }
 
 // within cuts a part to a time; false if nothing is left.
@@ -41,10 +41,10 @@ type waiting []waitingStep
 type waitingStep struct {
 	at      jvmthread.Time
 	threads int32
-	before  jvmthread.Time // that all threads have waited until then
+	before  jvmthread.Time // sum of the waits of all threads until then
 }
 
-// until returns how long all threads have waited until a time.
+// until returns the sum of the waits of all threads until a time.
 func (w waiting) until(at jvmthread.Time) jvmthread.Time {
 	i, found := slices.BinarySearchFunc(w, at, func(s waitingStep, t jvmthread.Time) int { return cmp.Compare(s.at, t) })
 	switch {
@@ -56,8 +56,8 @@ func (w waiting) until(at jvmthread.Time) jvmthread.Time {
 	return w[i-1].before + (at-w[i-1].at)*jvmthread.Time(w[i-1].threads)
 }
 
-// waitingOf goes through the queue of a lock, whose turns are relative to a time. It returns the times in which threads waited, and for how long
-// all of them did.
+// waitingOf goes through the queue of a lock, whose turns are relative to a time. It returns the times in which threads waited, and the sum of
+// their waits.
 func waitingOf(turns []interaction.Turn, zero jvmthread.Time) (parts []part, waited jvmthread.Time) {
 	slices.Sort(turns)
 	var queue interaction.Crowd
@@ -86,8 +86,8 @@ func waitingOf(turns []interaction.Turn, zero jvmthread.Time) (parts []part, wai
 	return parts, waited
 }
 
-// lockHolders returns who held locks while threads waited for them at some places, for how long all of these waited, and for how much of that the
-// holder is known. The first holder is the one that others waited for longest; none is there that caused less than a twentieth of that.
+// lockHolders returns who held locks while threads waited for them at some places, the sum of these waits, and the part of it with a known holder.
+// The holders that caused most waiting come first; those that caused less than a twentieth of what the first one did are left out.
 func (q *query) lockHolders(sel selection, places map[place]bool) (out []lockHolder, waited, known jvmthread.Time) {
 	turns := make(map[store.LockIndex][]interaction.Turn)
 	q.sn.Sweep(q.from, q.to, sel.has, func(c *store.Cursor) {

@@ -4,6 +4,7 @@
 package commands
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 )
@@ -50,9 +52,15 @@ func TestWaitsLastUntilTheEndOfARecording(t *testing.T) {
 	data, err = wiretext.AppendStream(nil, strings.Replace(hung, "end time=25001000000", "end time=3601000000000", 1))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(hour, data, 0o600))
-	spans := filepath.Join(t.TempDir(), "hung.spans.json")
-	code, _, stderr := run(t, "", "convert", recorded, spans)
-	require.Zero(t, code, stderr)
+	spans, perfetto := filepath.Join(t.TempDir(), "hung.spans.json"), filepath.Join(t.TempDir(), "hung.perfetto-trace")
+	for _, out := range []string{spans, perfetto} {
+		code, _, stderr := run(t, "", "convert", recorded, out)
+		require.Zero(t, code, stderr)
+	}
+	trace, err := os.ReadFile(perfetto)
+	require.NoError(t, err)
+	const end = 1764000000000000000 + 25001000000
+	assert.True(t, bytes.Contains(trace, protowire.AppendVarint(nil, end)), "the trace for Perfetto lasts until the end")
 	for _, test := range []struct {
 		name string
 		args []string
