@@ -100,7 +100,7 @@ func checkPinned(t spantest.T, r *run) {
 	}
 	assert.EqualValues(t, len(waits), pinned.count)
 	if r.jdk >= 24 {
-		assert.EqualValues(t, truth.Count, len(waits))
+		assert.Len(t, waits, int(truth.Count))
 	}
 	assert.Len(t, longer(waits, int64(millis)*int64(time.Millisecond)/2), int(truth.Count))
 	// A virtual thread first tries to leave its carrier, and takes that time off its timeout.
