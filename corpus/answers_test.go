@@ -12,12 +12,8 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-
-	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/weft-otel/weft/cmd/weft/command"
 	"github.com/weft-otel/weft/internal/page"
@@ -50,14 +46,14 @@ func (t *text) add(name, body string) {
 }
 
 // answers returns all that Weft says about a recording: what users read first, then what programs get.
-func (p *played) answers(recording string) (string, error) {
+func (p *played) answers() (string, error) {
 	out := &text{bodies: map[string]string{}}
 	summary, err := p.summary()
 	if err != nil {
 		return "", err
 	}
 	out.add("weft summary", summary)
-	why, err := weft("why", recording)
+	why, err := weft("why", p.file)
 	if err != nil {
 		return "", err
 	}
@@ -76,26 +72,9 @@ func (p *played) answers(recording string) (string, error) {
 	return golden.Join(out.names, out.bodies), nil
 }
 
-// summary is the answer of weft summary to the spans, with options.
+// summary is the answer of weft summary, with options.
 func (p *played) summary(options ...string) (string, error) {
-	dir, err := os.MkdirTemp("", "weft-corpus-")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	var lines bytes.Buffer
-	for _, td := range p.spans.AllTraces() {
-		line, err := (&ptrace.JSONMarshaler{}).MarshalTraces(td)
-		if err != nil {
-			return "", err
-		}
-		lines.Write(append(line, '\n'))
-	}
-	file := filepath.Join(dir, "spans.json")
-	if err := os.WriteFile(file, lines.Bytes(), 0o600); err != nil {
-		return "", err
-	}
-	return weft(slices.Concat([]string{"summary"}, options, []string{file})...)
+	return weft(slices.Concat([]string{"summary"}, options, []string{p.file})...)
 }
 
 // weft returns what a command prints.

@@ -4,7 +4,6 @@
 package corpus
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-otel/weft/corpus/spantest"
+	"github.com/weft-otel/weft/internal/viewapi"
 )
 
 // What Convoy.java does.
@@ -25,7 +25,7 @@ const (
 )
 
 // convoySentence is what Weft says about the lock of either kind, but for its name and the numbers.
-const convoySentence = "report slept # in Convoy.sleep holding LOCK; # matchers waited # for it, # % of that while report held it, # % while # matchers did"
+const convoySentence = "report slept # in Convoy.sleep holding LOCK; # matchers waited # for it, # % of that while report held it, # % while # matchers did."
 
 // locks are the two kinds of locks by the argument of the program. They must look the same but for their names.
 var locks = map[string]struct{ class, name string }{
@@ -39,16 +39,6 @@ type convoyTruth struct {
 	Without map[string]int64 `json:"also"`
 }
 
-// lockRow is what weft summary says about a lock.
-type lockRow struct {
-	Class       string `json:"class"`
-	Contentions int64  `json:"contentions"`
-	Handoffs    int64  `json:"handoffs"`
-	Waiters     int64  `json:"waiters"`
-	Blocked     int64  `json:"blocked_time"`
-	HeldMax     int64  `json:"held_max"`
-}
-
 // checkConvoy checks a report that holds a lock, for which all matchers wait, and then each for the others.
 func checkConvoy(t spantest.T, r *run) {
 	t.Helper()
@@ -56,15 +46,15 @@ func checkConvoy(t spantest.T, r *run) {
 	r.know(t, &truth)
 	lock := locks[r.entry.program[1]]
 	row := convoyRow(t, r, lock.class)
-	assert.Equal(t, [3]int64{convoyMatchers, convoyMatchers, convoyMatchers}, [3]int64{row.Contentions, row.Handoffs, row.Waiters}, "contentions, handoffs, waiters")
+	assert.Equal(t, [3]int{convoyMatchers, convoyMatchers, convoyMatchers}, [3]int{int(row.Count), row.Handoffs, row.Threads}, "contentions, handoffs, waiters")
 	var blocked int64
 	for thread, took := range truth.With {
 		if strings.HasPrefix(thread, "matcher-") {
 			blocked += took - int64(convoyMatch)
 		}
 	}
-	assert.True(t, row.Blocked <= blocked && near(row.Blocked, blocked), "blocked for %v, not %v", time.Duration(row.Blocked), time.Duration(blocked))
-	assert.True(t, row.HeldMax >= int64(convoyReport) && row.HeldMax <= truth.With["held"], "held for %v, not for %v to %v", time.Duration(row.HeldMax),
+	assert.True(t, row.Time <= blocked && near(row.Time, blocked), "blocked for %v, not %v", time.Duration(row.Time), time.Duration(blocked))
+	assert.True(t, row.Held >= int64(convoyReport) && row.Held <= truth.With["held"], "held for %v, not for %v to %v", time.Duration(row.Held),
 		convoyReport, time.Duration(truth.With["held"]))
 	assert.Equal(t, convoySentence, convoyHeadline(t, r, lock.class, lock.name))
 	lane, path := convoyPath(r)
@@ -77,17 +67,12 @@ func checkConvoy(t spantest.T, r *run) {
 func near(got, want int64) bool { return math.Abs(float64(got-want)) <= 0.05*math.Abs(float64(want)) }
 
 // convoyRow returns the row of a lock in weft summary.
-func convoyRow(t spantest.T, r *run, class string) (found lockRow) {
+func convoyRow(t spantest.T, r *run, class string) (found viewapi.CostRow) {
 	t.Helper()
-	out, err := r.played.summary("--format", "json")
-	require.NoError(t, err)
-	var all struct {
-		Locks []lockRow `json:"locks"`
-	}
-	require.NoError(t, json.Unmarshal([]byte(out), &all))
-	for _, row := range all.Locks {
-		if row.Class == class {
-			found = row
+	costs := r.played.costs(t).Costs
+	for i := range costs {
+		if costs[i].Class == class {
+			found = costs[i]
 		}
 	}
 	return found

@@ -33,7 +33,7 @@ func checkNewcomer(t spantest.T, r *run, b bottleneck) {
 	most := answer.Most
 	require.NotNil(t, most)
 	assert.Equal(t, b.lock, most.Name)
-	assert.Regexp(t, b.sufferers, most.Pool)
+	assert.Regexp(t, b.sufferers, most.Who[0].Name)
 	require.NotEmpty(t, most.Holders)
 	assert.Regexp(t, b.holder, most.Holders[0].Thread.Name)
 	doing := most.Holders[0].Text

@@ -39,6 +39,7 @@ type played struct {
 	logs     consumertest.LogsSink     // of contention
 	profiles consumertest.ProfilesSink // of contention
 	page     http.Handler              // of thread_view
+	file     string                    // the recording
 	counts   *componenttest.Telemetry  // what the components count
 }
 
@@ -68,7 +69,7 @@ type pipelines struct {
 // play passes a recording through the components, with options of the engine. The caller calls done after the last request to the page.
 func play(file string, options map[string]any) (out *played, done func(), err error) {
 	ctx := context.Background()
-	p := &pipelines{host: host{}, engine: component.MustNewID("thread_engine"), out: &played{counts: componenttest.NewTelemetry()}}
+	p := &pipelines{host: host{}, engine: component.MustNewID("thread_engine"), out: &played{counts: componenttest.NewTelemetry(), file: file}}
 	var view *threadview.View
 	for _, start := range []func() error{
 		func() error { return p.startEngine(ctx, options) },

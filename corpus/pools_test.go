@@ -26,7 +26,7 @@ func checkSpring(t spantest.T, r *run) {
 	assert.Equal(t, "pool exhausted HikariPool", costliest(r).Name())
 	assert.Regexp(t, `^\d+ threads waited .* for a connection of HikariPool; \d+ threads held one, .* in Orders\.charge`, costliest(r).Text("weft.explanation"))
 	assert.Regexp(t, `^\d+ http-nio-\S+ threads waited \S+ \S*s for a connection of HikariPool in Shop\$OrderController\.order; `+
-		`held by .*http-nio-.*, mostly in Orders\.charge$`, headline(t, r))
+		`held by .*http-nio-.*, asleep in Orders\.charge for \d+ % of the time\.$`, headline(t, r))
 	checkNewcomer(t, r, bottleneck{lock: "HikariPool", holder: `http-nio-.*-exec-\d+`, doing: "asleep in Orders.charge", sufferers: `http-nio-.*-exec-\*`})
 }
 
@@ -69,7 +69,7 @@ func checkKafka(t spantest.T, r *run) {
 	queues := spantest.WaitsWhere(r.Output, r.service, func(s *spantest.Span) bool { return s.Text("weft.wait.kind") == "queue" })
 	assert.Equal(t, "org.apache.kafka.clients.consumer.KafkaConsumer.poll", queues.Most("weft.wait.entry"))
 	assert.Equal(t, "timer", kindOf(r, "kafka-coordinator-heartbeat-thread"))
-	assert.Regexp(t, `^8 visitors waited \S+ s for memory of BufferPool in Clicks\.click; held by kafka-producer-network-thread \| producer-1, mostly in Audit\.write$`, headline(t, r))
+	assert.Regexp(t, `^8 visitors waited \S+ s for memory of BufferPool in Clicks\.click; held by kafka-producer-network-thread \| producer-1, mostly asleep in Audit\.write\.$`, headline(t, r))
 	checkNewcomer(t, r, bottleneck{lock: "BufferPool", holder: `kafka-producer-network-thread \| producer-1`, doing: "asleep in Audit.write", sufferers: "visitor-"})
 }
 

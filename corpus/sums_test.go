@@ -22,6 +22,7 @@ import (
 	"github.com/weft-otel/weft/corpus/spantest"
 	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/viewapi"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 // checkSums checks that all that Weft says about one run has the same sums: the spans, the metrics, the profiles, the page and weft summary.
@@ -90,33 +91,40 @@ func profileFile(t spantest.T, r *run, family string) (of sum) {
 	return of
 }
 
+// costs returns what weft summary says about what cost the most.
+func (p *played) costs(t spantest.T) (answer viewapi.Answer) {
+	t.Helper()
+	out, err := p.summary("--format", "json", "--top", "100")
+	require.NoError(t, err)
+	var summary struct {
+		Sessions []struct {
+			Answer     viewapi.Answer `json:"answer"`
+			Aggregated bool           `json:"aggregated"`
+		} `json:"sessions"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &summary))
+	require.NotEmpty(t, summary.Sessions)
+	for i := range summary.Sessions {
+		if !summary.Sessions[i].Aggregated {
+			answer = summary.Sessions[i].Answer
+		}
+	}
+	return answer
+}
+
 // checkSummarySums checks the table of locks in weft summary.
 func checkSummarySums(t spantest.T, r *run, contended sum) {
 	t.Helper()
-	out, err := r.played.summary("--format", "json")
-	require.NoError(t, err)
-	var summary struct {
-		Spans int       `json:"spans"`
-		Locks []lockRow `json:"locks"`
-	}
-	require.NoError(t, json.Unmarshal([]byte(out), &summary))
-	assert.Equal(t, len(r.Spans), summary.Spans)
-	of := map[string]lockRow{}
-	for i, row := range summary.Locks {
-		assert.True(t, i == 0 || row.Blocked <= summary.Locks[i-1].Blocked, "%s comes too late", row.Class)
-		s := of[row.Class]
-		of[row.Class] = lockRow{Contentions: s.Contentions + row.Contentions, Handoffs: s.Handoffs + row.Handoffs, Blocked: s.Blocked + row.Blocked}
-	}
+	answer := r.played.costs(t)
+	assert.Equal(t, contended.time, answer.Time)
 	var all sum
-	for class, row := range of {
-		all.count += int(row.Contentions)
-		all.time += row.Blocked
-		if class == "" || class == "(other locks)" { // of a class that is not known, or is not among the hottest of its window
-			continue
-		}
-		total := func(what string) int64 { return r.LockTotal(r.service, class, what) }
-		assert.Equal(t, lockRow{Contentions: total("weft.lock.contentions"), Handoffs: total("weft.lock.handoffs"), Blocked: total("weft.lock.blocked.time")}, row, class)
+	for i := range answer.Costs {
+		row := &answer.Costs[i]
+		assert.True(t, i == 0 || row.Time <= answer.Costs[i-1].Time, "%s comes too late", row.Name)
+		all.count += int(row.Count)
+		all.time += row.Time
 	}
+	require.Len(t, answer.Costs, answer.Total)
 	assert.Equal(t, contended, all, "all locks of weft summary")
 }
 
@@ -166,7 +174,7 @@ func checkAnswer(t spantest.T, r *run) {
 	waited := map[uint64]int64{}
 	for i := range table.Holders {
 		row := &table.Holders[i]
-		if row.Lock == answer.Most.Name && row.What == viewapi.HolderThread {
+		if row.Lock == wording.LockOf(answer.Most.Name, answer.Most.Caller) && row.What == viewapi.HolderThread {
 			waited[row.ID] += row.Time
 		}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/weft-otel/weft/corpus/spantest"
 	"github.com/weft-otel/weft/internal/threadtest"
+	"github.com/weft-otel/weft/internal/viewapi"
 )
 
 // smokeHandoffs is how often the program of the smoke tests hands over its lock.
@@ -111,14 +112,14 @@ func TestSmokeRecord(t *testing.T) {
 		out, err := exec.Command(built("weft"), "summary", "--format", "json", file).Output()
 		require.NoError(t, err)
 		var summary struct {
-			Locks []struct {
-				Class    string `json:"class"`
-				Handoffs int    `json:"handoffs"`
-			} `json:"locks"`
+			Sessions []struct {
+				Answer viewapi.Answer `json:"answer"`
+			} `json:"sessions"`
 		}
 		require.NoError(t, json.Unmarshal(out, &summary))
+		require.Len(t, summary.Sessions, 1)
 		handoffs := map[string]int{}
-		for _, lock := range summary.Locks {
+		for _, lock := range summary.Sessions[0].Answer.Costs {
 			handoffs[lock.Class] = lock.Handoffs
 		}
 		assert.Equal(t, smokeHandoffs, handoffs["PingPong$Ball"])

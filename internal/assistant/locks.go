@@ -41,7 +41,7 @@ func (s *tools) hottest(ctx context.Context, a *answer, in hottestIn) error {
 		return nil
 	}
 	a.line("Threads waited %s in all for locks, permits and objects of pools.", duration(most.Time))
-	s.cost(a, most.Most)
+	s.cost(a, most.Most, most.Text)
 	a.line("By method that waited:")
 	for i := range rows.Callers {
 		row := &rows.Callers[i]
@@ -57,30 +57,9 @@ func (s *tools) hottest(ctx context.Context, a *answer, in hottestIn) error {
 }
 
 // cost writes what costs most, and who held it.
-func (*tools) cost(a *answer, c *viewapi.Cost) {
-	where := sentence("")
-	if c.Site != nil {
-		where = ", longest " + place(c.Site.Function, c.Site.Line)
-	}
-	pool := ""
-	if c.Pool != "" {
-		pool = " (" + c.Pool + ")"
-	}
-	a.line("Most of it for %s: %s, %s by %s%s%s.", object(c.Name, c.Kind), duration(c.Time), plural(int(c.Count), "wait"),
-		plural(c.Waiters, "thread"), pool, where)
+func (*tools) cost(a *answer, c *viewapi.Cost, text []viewapi.Part) {
+	a.line("%s", sentence(wording.Plain(text)))
 	holders(a, c.Holders, c.More)
-	it := "it"
-	if c.Unit != "" {
-		it = "them"
-	}
-	switch {
-	case c.Turns != nil && c.Turns.Own:
-		a.line("These threads hold %s in turn, so none of them is the cause alone. Most of that time: %s (%s).", sentence(it), sentence(c.Turns.Text), wording.Percent(c.Turns.Share))
-	case c.Turns != nil:
-		a.line("Several threads hold %s in turn. Most of that time: %s (%s).", sentence(it), sentence(c.Turns.Text), wording.Percent(c.Turns.Share))
-	case c.Unknown > 0:
-		a.line("For %s of that time it is unknown who held it.", wording.Percent(c.Unknown))
-	}
 }
 
 const maxHolders = 5

@@ -108,6 +108,26 @@ func (c *Client) Locks(ctx context.Context, id string, q Query) (viewapi.Locks, 
 	return of[viewapi.Locks](ctx, c, id, "locks", q)
 }
 
+// LockLanes returns the holds, queues and handoffs of locks over time.
+func (c *Client) LockLanes(ctx context.Context, id string, q Query) (viewapi.LockLanes, error) {
+	return of[viewapi.LockLanes](ctx, c, id, "locklanes", q)
+}
+
+// Kinds returns the table of waits by kind.
+func (c *Client) Kinds(ctx context.Context, id string, q Query) (viewapi.Kinds, error) {
+	return of[viewapi.Kinds](ctx, c, id, "kinds", q)
+}
+
+// Classes returns the table of lock classes.
+func (c *Client) Classes(ctx context.Context, id string, q Query) (viewapi.Classes, error) {
+	return of[viewapi.Classes](ctx, c, id, "classes", q)
+}
+
+// Virtual returns the groups of virtual threads.
+func (c *Client) Virtual(ctx context.Context, id string, q Query) (viewapi.Virtual, error) {
+	return of[viewapi.Virtual](ctx, c, id, "virtual", q)
+}
+
 // Threads returns the table of threads.
 func (c *Client) Threads(ctx context.Context, id string, q Query) (viewapi.Threads, error) {
 	return of[viewapi.Threads](ctx, c, id, "threads", q)

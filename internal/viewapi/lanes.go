@@ -159,6 +159,9 @@ type Holder struct {
 	Share  float64    `json:"share"`  // of the time that threads waited, 0 to 1. Holders of permits and of objects of a pool overlap
 	Doing  *Reference `json:"doing"`  // what it did longest meanwhile, or null
 	Text   string     `json:"text"`   // the same in words: "asleep in Report.write"; empty: not known
+	Method string     `json:"method"` // where: class and method of the application; empty: not known
+	Part   float64    `json:"part"`   // of Waited, in which it did that: 0 to 1
+	Length int64      `json:"length"` // of Time, in which it did that
 	Stack  *Stack     `json:"stack"`  // where, or null
 }
 

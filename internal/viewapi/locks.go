@@ -188,30 +188,67 @@ type ControlAnswer struct {
 
 // Answer is what costs the most, and who held it: GET api/sessions/{session}/answer.
 type Answer struct {
-	From int64 `json:"from"`
-	To   int64 `json:"to"`
-	Time int64 `json:"time"` // that threads waited for locks, permits and objects of pools, in total
-	Most *Cost `json:"most"` // null: no thread had to wait
+	From  int64     `json:"from"`
+	To    int64     `json:"to"`
+	Time  int64     `json:"time"` // that threads waited for locks, permits and objects of pools, in total
+	Most  *Cost     `json:"most"` // null: no thread had to wait
+	Text  []Part    `json:"text"` // what most says, in a sentence or two; empty without it
+	Costs []CostRow `json:"costs"`
+	Total int       `json:"total"` // of costs that there are
 }
 
-// Cost is a lock, the locks of one name, or a pool.
+// Part is a part of a sentence.
+type Part struct {
+	Text string `json:"text"`
+	Role string `json:"role"` // what it names: thread, lock, method, time; empty: nothing
+}
+
+// The roles of parts.
+const (
+	RoleThread = "thread"
+	RoleLock   = "lock"
+	RoleMethod = "method"
+	RoleTime   = "time"
+)
+
+// CostRow is the sums of a lock, of the locks of one name, or of a pool.
+type CostRow struct {
+	Name     string `json:"name"`     // in the source: "OrderBook.lock"; or the class of the lock or of the pool: "HikariPool"
+	Caller   string `json:"caller"`   // of a lock of the JDK without a name: the method that waited longest; else empty
+	Class    string `json:"class"`    // of the lock, for the parameter class
+	Kind     string `json:"kind"`     // lock, permit, pool
+	Locks    int    `json:"locks"`    // objects
+	Lock     uint32 `json:"lock"`     // if there is only one; else 0
+	Time     int64  `json:"time"`     // that threads waited
+	Count    int64  `json:"count"`    // waits that began
+	Longest  int64  `json:"longest"`  // wait
+	Threads  int    `json:"threads"`  // that waited
+	Handoffs int    `json:"handoffs"` // of the objects
+	Held     int64  `json:"held"`     // longest hold while others waited, within the range
+}
+
+// Cost says who waited for what a row is about, and who held it.
 type Cost struct {
-	Name    string   `json:"name"`  // in the source: "OrderBook.lock"; or the class of the lock or of the pool: "HikariPool"
-	Class   string   `json:"class"` // of the lock, for the parameter class
-	Kind    string   `json:"kind"`  // lock, permit, pool
-	Unit    string   `json:"unit"`  // of it that threads waited for: "a connection", "a permit"; empty: for the lock itself
-	Locks   int      `json:"locks"` // objects
-	Lock    uint32   `json:"lock"`  // if there is only one; else 0
-	Time    int64    `json:"time"`  // that threads waited
-	Count   int64    `json:"count"`
-	Waiters int      `json:"waiters"` // threads; the culprit is not among them
-	Pool    string   `json:"pool"`    // of all of them: "matcher-*", or the name of the only one; empty: of several
-	Site    *Site    `json:"site"`    // where they waited longest, or null
-	Holders []Holder `json:"holders"` // at most 5, none that others waited for less than a twentieth of the first one's; Doing is the activity with the most waiting
-	More    int      `json:"more"`    // holders that are omitted
-	Culprit bool     `json:"culprit"` // the first holder of a lock is the cause
-	Turns   *Turns   `json:"turns"`   // null: the first holder is the cause, or only one is known, or none, or unknown is not 0; or a permit or pool with at most 3
-	Unknown float64  `json:"unknown"` // of a lock: the part of the time that threads waited whose holder is not known, if it is most of it; else 0
+	CostRow
+
+	Unit    string        `json:"unit"`    // of it that threads waited for: "a connection", "a permit"; empty: for the lock itself
+	Waiters int           `json:"waiters"` // threads; the culprit is not among them, unless it is the only one
+	Who     []ThreadGroup `json:"who"`     // the waiters by pool, those that waited longest first: at most 3
+	Site    *Site         `json:"site"`    // where they waited longest, or null
+	Holders []Holder      `json:"holders"` // at most 5, none that others waited for less than a twentieth of the first one's; Doing is the activity with the most waiting
+	More    int           `json:"more"`    // holders that are omitted
+	Others  []ThreadGroup `json:"others"`  // the holders but the culprit, by pool, those that others waited for longest first: at most 3
+	Culprit bool          `json:"culprit"` // the first holder of a lock is the cause
+	Turns   *Turns        `json:"turns"`   // null: the first holder is the cause, or only one is known, or none, or unknown is not 0
+	Unknown float64       `json:"unknown"` // of a lock: the part of the time that threads waited whose holder is not known, if it is most of it; else 0
+	Next    *Cost         `json:"next"`    // what the culprit waited for itself most of that time, with the sums of all threads that did; null: nothing
+}
+
+// ThreadGroup is threads whose names differ in numbers only.
+type ThreadGroup struct {
+	Name    string `json:"name"`    // with a star for each number that differs: "matcher-*"; the name of the only one
+	Threads int    `json:"threads"` // in the range
+	Time    int64  `json:"time"`    // that they waited, or others for them, all together
 }
 
 // Turns is what threads did that held a lock in turn.

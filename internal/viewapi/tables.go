@@ -101,10 +101,12 @@ type Kinds struct {
 // KindRow is all waits for things of a kind.
 type KindRow struct {
 	Wait    string   `json:"wait"`  // kind: lock, permit, pool, queue, ...; "unknown" if it has none; empty for the sum
-	State   string   `json:"state"` // under which other tables count it: blocked, waited, reenter, parked, joined, sleeping; empty for the sum
+	State   string   `json:"state"` // under which other tables count it: blocked, waited, reenter, parked, joined, sleeping, queued, suspended; empty for the sum
 	Objects int      `json:"objects"`
 	Names   int      `json:"names"` // different names of what the waits were for; those without a name count by class
 	Most    []string `json:"most"`  // of them, the most time first: at most 3
+	Site    *Site    `json:"site"`  // the method that waited longest; null: not known
+	Idle    bool     `json:"idle"`  // the threads had no task
 	Stats   Stats    `json:"stats"`
 	Threads int      `json:"threads"`
 }

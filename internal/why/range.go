@@ -45,6 +45,19 @@ func ParseTime(text string, origin time.Time) (int64, error) {
 	return int64(d), nil
 }
 
+// CheckTimes reports times that no recording has: texts that are none.
+func CheckTimes(from, to string) error {
+	for _, t := range []struct{ name, text string }{{"--from", from}, {"--to", to}} {
+		if t.text == "" {
+			continue
+		}
+		if _, err := Moment(&viewapi.Session{Origin: "0"}, t.text); err != nil {
+			return fmt.Errorf("%s: %w", t.name, err)
+		}
+	}
+	return nil
+}
+
 // Moment returns a time in nanoseconds since the start of a session. The text is as of ParseTime, or an offset from the end of the known history,
 // such as -30s.
 func Moment(s *viewapi.Session, text string) (int64, error) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Duration returns a duration with three digits and a readable unit, as the page does: 1.38 ms, 12.4 s, 3 min 5 s.
+// Duration returns a duration with three digits and a readable unit, as the page does: 1.38 ms, 96.3 s, 12 min 5 s.
 func Duration(d time.Duration) string { return string(AppendDuration(nil, d)) }
 
 // AppendDuration appends the result of Duration to b.
@@ -19,7 +19,7 @@ func AppendDuration(b []byte, d time.Duration) []byte {
 		return append(b, '0')
 	case d < 0:
 		return AppendDuration(append(b, "−"...), -d)
-	case d >= time.Minute:
+	case d >= 10*time.Minute:
 		seconds := int64((d + time.Second/2) / time.Second)
 		if minutes := seconds / 60; minutes >= 60 {
 			b = append(strconv.AppendInt(b, minutes/60, 10), " h "...)

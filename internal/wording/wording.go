@@ -5,6 +5,7 @@
 package wording
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -50,6 +51,37 @@ var titles = [jvmthread.NumWaits]string{
 	jvmthread.WaitSuspend:   "suspended",
 	jvmthread.WaitPark:      "park",
 	jvmthread.WaitCarrier:   "wait for carrier",
+}
+
+// doings say what a thread does that waits.
+var doings = [jvmthread.NumWaits]string{
+	jvmthread.WaitLock:      "waiting for",
+	jvmthread.WaitPermit:    "waiting for a permit of",
+	jvmthread.WaitPool:      "waiting for",
+	jvmthread.WaitReenter:   "reentering",
+	jvmthread.WaitCondition: "waiting for condition",
+	jvmthread.WaitLatch:     "waiting for latch",
+	jvmthread.WaitBarrier:   "waiting for barrier",
+	jvmthread.WaitExchange:  "waiting for exchange",
+	jvmthread.WaitFuture:    "waiting for future",
+	jvmthread.WaitQueue:     "waiting for queue",
+	jvmthread.WaitObject:    "waiting on",
+	jvmthread.WaitJoin:      "joining",
+	jvmthread.WaitIO:        "waiting for I/O",
+	jvmthread.WaitSleep:     "asleep",
+	jvmthread.WaitTimer:     "idle until the next task",
+	jvmthread.WaitIdle:      "idle",
+	jvmthread.WaitSuspend:   "suspended",
+	jvmthread.WaitPark:      "parked",
+	jvmthread.WaitCarrier:   "waiting for a carrier",
+}
+
+// ofNothing say the same if it is not known what the thread waits for.
+var ofNothing = map[string]string{
+	"waiting for a permit of": "waiting for a permit", "waiting on": "waiting", "waiting for": "waiting", "waiting for condition": "waiting for a condition",
+	"waiting for latch": "waiting for a latch", "waiting for barrier": "waiting for a barrier", "waiting for exchange": "waiting for an exchange",
+	"waiting for future": "waiting for a future", "waiting for queue": "waiting for a queue", "reentering": "reentering a monitor",
+	"joining": "joining a thread",
 }
 
 // Title returns the name of an interval: "blocked Inventory.lock", "wait Queue (timed out)". The object is what Object returns, or the thread
@@ -162,18 +194,21 @@ func AppendPercent(b []byte, share float64) []byte {
 	return append(strconv.AppendInt(b, int64(share*100+0.5), 10), " %"...)
 }
 
-// Doing says what a thread did: "asleep in Report.write". The object is what Object returns; the function is class and method, or empty.
+// Doing says what a thread did: "asleep in Report.write", "waiting for Inventory.lock in Orders.add". The object is what Object returns, or the thread
+// that it joins; the function is class and method. Each may be empty.
 func Doing(s jvmthread.State, w jvmthread.Wait, object, function string) string {
-	text := ""
+	text := doings[w]
 	switch {
 	case s == jvmthread.StateRunnable:
 		text = "running"
-	case w == jvmthread.WaitSleep:
-		text = "asleep"
 	case w == jvmthread.WaitNone:
 		return ""
+	case s == jvmthread.StateDeadlocked:
+		text = "deadlocked at " + object
+	case object != "":
+		text += " " + object
 	default:
-		text = Title(s, w, object, false)
+		text = cmp.Or(ofNothing[text], text)
 	}
 	if function != "" {
 		text += " in " + SimpleFunction(function)

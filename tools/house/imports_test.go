@@ -24,7 +24,7 @@ const architecture = "docs/architecture.md"
 // pdataReaders are the packages that may import pdata: those that convert it, and those that the collector calls with it.
 var pdataReaders = []string{
 	"internal/threadpdata", "internal/sessions", "internal/spanlines", "internal/stackprofile", "internal/threadview", "internal/recording/otlp", "receiver", "processor", "connector", "exporter",
-	"cmd/weft/internal/summary", "cmd/weft/internal/local",
+	"cmd/weft/internal/local",
 }
 
 // tools are the programs and packages of developers and of tests: they may import everything.

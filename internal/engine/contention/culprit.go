@@ -35,10 +35,24 @@ func Culprit(holders []Holder, waiting string) int {
 	}
 	outsider := slices.IndexFunc(holders, func(h Holder) bool { return Pool(h.Name) != waiting })
 	if outsider >= 0 && holders[outsider].Share >= candidate {
+		if mates(holders, outsider) > holders[outsider].Share {
+			return -1 // it is one of many that do the same
+		}
 		return outsider
 	}
 	if holders[0].Share >= peer && (len(holders) == 1 || holders[0].Share >= lead*holders[1].Share) {
 		return 0
 	}
 	return -1
+}
+
+// mates returns the share of the other holders of the pool of one.
+func mates(holders []Holder, one int) (share float64) {
+	pool := Pool(holders[one].Name)
+	for i := range holders {
+		if i != one && Pool(holders[i].Name) == pool {
+			share += holders[i].Share
+		}
+	}
+	return share
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/native"
 	"github.com/weft-otel/weft/internal/threadpdata"
-	"github.com/weft-otel/weft/internal/threadview/incidents"
+	"github.com/weft-otel/weft/internal/threadview/fill"
 	"github.com/weft-otel/weft/internal/threadview/store"
 )
 
@@ -81,8 +81,7 @@ type restorer struct {
 	id      jvmthread.SessionID
 	symbols *symbols.Table
 
-	session  *store.Session // nil: no session yet
-	worst    *incidents.Keeper
+	session  *fill.Session // nil: no session yet
 	engine   *drive.Session
 	events   uint64
 	problems int
@@ -119,26 +118,16 @@ func (r *restorer) Session(s *recording.Session) error {
 		meta[a.Key] = a.Value
 	}
 	r.cfg.Phase = window.Phase(r.id, r.cfg.Window)
-	r.session, r.engine, r.ended, r.end = r.store.Open(r.id, meta), drive.New(r.cfg, r.symbols), "", jvmthread.NoTime
-	r.worst = incidents.New(r.id, r.session, r.symbols, r.engine.Waits())
-	session, sym, worst := r.session, r.symbols, r.worst
-	r.engine.Watch(func(events []jvmthread.Event) {
-		session.Events(events, sym)
-		worst.Events(events)
-	})
+	r.engine, r.ended, r.end = drive.New(r.cfg, r.symbols), "", jvmthread.NoTime
+	r.session = fill.Open(r.store, r.id, meta, r.engine.Engine, r.symbols)
 	return nil
 }
 
 // Batch adds events.
 func (r *restorer) Batch(b *recording.Batch) error {
 	r.events += uint64(len(b.Events))
-	r.engine.Batch(b.Events, b.Lost, b.Watermark, r.append)
+	r.engine.Batch(b.Events, b.Lost, b.Watermark, r.session.Window)
 	return nil
-}
-
-func (r *restorer) append(w *window.Window) {
-	r.session.Append(w, r.symbols)
-	r.worst.Window(w)
 }
 
 // Problem counts a problem.
@@ -173,7 +162,7 @@ func (r *restorer) close() {
 		return
 	}
 	why := cmp.Or(r.ended, window.CutShutdown)
-	r.engine.Close(r.end, why, r.append)
+	r.engine.Close(r.end, why, r.session.Window)
 	r.session.Close(why)
 	r.session = nil
 }

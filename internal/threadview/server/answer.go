@@ -6,6 +6,7 @@ package server
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadview/store"
@@ -18,6 +19,7 @@ type contended struct {
 	waits
 
 	name   string
+	caller string // see viewapi.CostRow
 	places map[place]bool
 	class  uint32
 	kind   jvmthread.Wait
@@ -25,62 +27,158 @@ type contended struct {
 	most   int64
 }
 
+// contentions is what threads waited for that others held, what cost the most first.
+type contentions struct {
+	all    []*contended
+	of     map[place]*contended
+	stacks stackWaits
+	sum    int64
+}
+
 // contention adds up the contended waits of the range by what they are for.
-func (q *query) contention(sel selection) (all []*contended, sum int64) {
+func (q *query) contention(sel selection) *contentions {
 	stacks := stackWaits{}
 	q.waits(sel, [numKinds]bool{kindBlocked: true}, func(_ kind, at place) *waits { return stacks.of(at) })
 	type name struct {
-		class uint32
-		text  string
+		class        uint32
+		text, caller string
+		kind         jvmthread.Wait
 	}
-	named := map[name]*contended{}
+	named, out := map[name]*contended{}, &contentions{of: make(map[place]*contended, len(stacks)), stacks: stacks}
 	for k, t := range stacks {
-		site, kind := q.sn.Site(k.stack), k.wait
-		n := name{k.class, wording.Object(kind, q.sn.Classes[k.class], site.Lock, site.Entry)}
-		if kind == jvmthread.WaitPool {
+		if t.Count == 0 && t.Time == 0 {
+			continue // outside the range
+		}
+		site, class := q.sn.Site(k.stack), q.sn.Classes[k.class]
+		n := name{class: k.class, text: wording.Object(k.wait, class, site.Lock, site.Entry), kind: k.wait}
+		switch {
+		case k.wait == jvmthread.WaitPool:
 			n.class = 0 // a pool is one, whatever the classes it uses to wait
+		case (n.text != site.Lock || n.text == "") && n.text != wording.Initialization && strings.HasPrefix(class, "java.util."):
+			n.caller = site.Function // of one's own locks of the JDK, the class says nothing
 		}
 		c := named[n]
 		if c == nil {
-			c = &contended{name: n.text, places: make(map[place]bool), class: k.class, kind: kind, most: -1}
+			c = &contended{name: n.text, caller: n.caller, places: make(map[place]bool), class: k.class, kind: k.wait, most: -1}
 			named[n] = c
-			all = append(all, c)
+			out.all = append(out.all, c)
 		}
 		c.places[k] = true
 		c.merge(t)
-		sum += t.Time
+		out.sum += t.Time
 		if t.Time > c.most || t.Time == c.most && k.stack < c.site {
 			c.most, c.site, c.class = t.Time, k.stack, k.class
 		}
 	}
-	slices.SortFunc(all, func(a, b *contended) int {
-		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.name, b.name), cmp.Compare(a.class, b.class))
-	})
-	return all, sum
+	slices.SortFunc(out.all, (*contended).compare)
+	out.all = oneEach(out.all)
+	slices.SortFunc(out.all, (*contended).compare)
+	for _, c := range out.all {
+		for at := range c.places {
+			out.of[at] = c
+		}
+	}
+	return out
+}
+
+// compare orders what cost more first.
+func (c *contended) compare(o *contended) int {
+	return cmp.Or(cmp.Compare(o.Time, c.Time), cmp.Compare(c.name, o.name), cmp.Compare(c.caller, o.caller), cmp.Compare(c.class, o.class), cmp.Compare(c.kind, o.kind))
+}
+
+// title is the name that distinguishes locks of the JDK: "ReentrantLock of Inventory.reserve".
+func (c *contended) title() string { return wording.LockOf(c.name, c.caller) }
+
+// oneEach joins locks that have an object in common: threads may wait for one lock in several places, and the two locks of a read-write lock are one. It is
+// called what it is called where threads waited longest, but a name in the source comes before that of a class.
+func oneEach(all []*contended) (out []*contended) {
+	first := map[int]*contended{} // by object
+	for _, c := range all {
+		var same *contended
+		for _, lock := range c.monitors.List() {
+			if o := first[lock]; o != nil && o.kind == c.kind {
+				same = o
+				break
+			}
+		}
+		if same == nil {
+			out = append(out, c)
+			same = c
+		} else {
+			same.join(c)
+		}
+		for _, lock := range c.monitors.List() {
+			if first[lock] == nil {
+				first[lock] = same
+			}
+		}
+	}
+	return out
+}
+
+func (c *contended) join(o *contended) {
+	whole := wording.WholeLock(c.name)
+	switch {
+	case whole == wording.WholeLock(o.name):
+		c.name = whole
+	case c.caller != "" && o.caller == "":
+		c.name, c.caller = o.name, ""
+	}
+	c.merge(&o.waits)
+	for at := range o.places {
+		c.places[at] = true
+	}
 }
 
 // answer returns what costs the most.
 func (q *query) answer() (any, *Problem) {
 	sel := q.selected()
+	rows := int(q.number("costs", 0, 0, 100))
 	if p := q.done(); p != nil {
 		return nil, p
 	}
-	out := viewapi.Answer{From: q.rel(q.from), To: q.rel(q.to)}
-	all, sum := q.contention(sel)
-	if out.Time = sum; sum == 0 {
+	found := q.contention(sel)
+	out := viewapi.Answer{
+		From: q.rel(q.from), To: q.rel(q.to), Time: found.sum, Total: len(found.all), Text: []viewapi.Part{}, Costs: []viewapi.CostRow{},
+	}
+	if found.sum == 0 {
 		return out, nil
 	}
-	c := all[0]
+	out.Most = q.cost(sel, found, found.all[0])
+	out.Text = wording.Cost(out.Most)
+	out.Costs = q.costRows(sel, found.all[:min(rows, len(found.all))])
+	return out, nil
+}
+
+// costRows returns the sums of locks.
+func (q *query) costRows(sel selection, all []*contended) []viewapi.CostRow {
+	out := make([]viewapi.CostRow, 0, len(all))
+	if len(all) == 0 {
+		return out
+	}
+	handoffs := map[uint32]int{}
+	rows := q.lockRows(sel, func(store.LockIndex) bool { return true })
+	for i := range rows {
+		handoffs[rows[i].Lock.ID] = rows[i].Handoffs
+	}
+	for i, waits := range q.lockWaits(sel, all) {
+		row := q.costRow(all[i])
+		row.Held = int64(q.longestHold(waits))
+		for _, lock := range all[i].monitors.List() {
+			row.Handoffs += handoffs[uint32(lock)]
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+func (q *query) costRow(c *contended) viewapi.CostRow {
 	locks := c.monitors.List()
-	cost := &viewapi.Cost{
-		Name: c.name, Class: q.sn.Classes[c.class], Kind: c.kind.String(), Unit: wording.Unit(c.kind, q.sn.Site(c.site).Entry),
-		Locks: len(locks), Time: c.Time, Count: c.Count,
-		Site: q.site(c.site), Holders: []viewapi.Holder{},
+	row := viewapi.CostRow{
+		Name: c.name, Caller: c.caller, Class: q.sn.Classes[c.class], Kind: c.kind.String(), Locks: len(locks), Time: c.Time, Count: c.Count, Longest: c.Max, Threads: c.threads.Len(),
 	}
 	if len(locks) == 1 {
-		cost.Lock = uint32(locks[0])
+		row.Lock = uint32(locks[0])
 	}
-	q.addHolders(cost, c, sel)
-	out.Most = cost
-	return out, nil
+	return row
 }

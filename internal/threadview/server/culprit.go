@@ -4,6 +4,8 @@
 package server
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,66 +13,134 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 const (
 	maxAnswerHolders = 5
 	leastAnswerShare = 20     // holders that caused less than this part of what the first one did are not listed
-	maxNamed         = 3      // more holders of permits, or of objects of a pool, are described by what they did
 	maxAnswerParts   = 20_000 // times in which a holder held a lock that are searched for what it did
+	maxChain         = 4      // locks of which each culprit waited for the next one
+	leastChained     = 0.8    // part of the waiting that a culprit caused while it waited itself, from which that is why
 )
 
-// addHolders adds who waited and who held what they waited for.
-func (q *query) addHolders(cost *viewapi.Cost, c *contended, sel selection) {
-	waiters := c.threads.List()
-	holders, waited, known := q.lockHolders(sel, c.places)
-	share := func(of jvmthread.Time) float64 { return float64(of) / float64(max(waited, 1)) }
-	if c.kind == jvmthread.WaitLock {
+// cost returns who waited for a lock, who held it, and what the culprit waited for itself.
+func (q *query) cost(sel selection, found *contentions, c *contended) *viewapi.Cost {
+	first, seen := (*viewapi.Cost)(nil), []*contended{}
+	for at := &first; c != nil && len(seen) < maxChain && !slices.Contains(seen, c); at = &(*at).Next {
+		seen = append(seen, c)
+		*at, c = q.costOf(sel, found, c)
+	}
+	return first
+}
+
+// costOf returns who waited for a lock and who held it, and the lock that the culprit waited for meanwhile, or nil.
+func (q *query) costOf(sel selection, found *contentions, c *contended) (cost *viewapi.Cost, next *contended) {
+	waits := q.lockWaits(sel, []*contended{c})[0]
+	holders, known := q.lockHolders(waits)
+	share := func(of jvmthread.Time) float64 { return float64(of) / float64(max(waits.waited, 1)) }
+	cost = &viewapi.Cost{
+		CostRow: q.costRow(c), Unit: wording.Unit(c.kind, q.sn.Site(c.site).Entry), Site: q.site(c.site), Holders: []viewapi.Holder{},
+	}
+	cost.Held = int64(q.longestHold(waits))
+	all := holders // which the sentence about the culprit has to account for
+	if len(holders) > 0 {
+		holders = slices.DeleteFunc(slices.Clone(holders), func(h lockHolder) bool { return h.waited < holders[0].waited/leastAnswerShare })
+	}
+	switch c.kind {
+	case jvmthread.WaitLock:
 		list := make([]contention.Holder, len(holders))
 		for i := range holders {
 			list[i] = contention.Holder{Name: q.sn.ThreadName(holders[i].thread), Share: share(holders[i].waited)}
 		}
-		if i := contention.Culprit(list, q.mostly(waiters)); i >= 0 {
+		if i := contention.Culprit(list, q.mostly(waits.threads)); i >= 0 {
 			culprit := holders[i]
 			holders = slices.Insert(slices.Delete(holders, i, i+1), 0, culprit)
 			cost.Culprit = true
-			// It may have had to wait for its turn.
-			if others := slices.DeleteFunc(slices.Clone(waiters), func(i int) bool { return i == culprit.thread }); len(others) > 0 {
-				waiters = others
+			if len(waits.threads) > 1 { // it may have had to wait for its turn
+				delete(waits.threads, culprit.thread)
 			}
+			all = slices.DeleteFunc(all, func(h lockHolder) bool { return h.thread == culprit.thread })
 		} else if share(known) < contention.MostlyKnown {
 			cost.Unknown = 1 - share(known)
 		} else if len(holders) > 1 {
-			cost.Turns = q.turnsOf(holders, waiters)
+			cost.Turns = q.turnsOf(holders, waits.threads)
 		}
-	} else if len(holders) > maxNamed {
-		cost.Turns = q.turnsOf(holders, waiters)
+	default:
+		if len(holders) > 1 {
+			cost.Turns = q.turnsOf(holders, waits.threads)
+		}
 	}
-	cost.Waiters, cost.Pool = len(waiters), q.poolOf(waiters)
+	if !cost.Culprit {
+		all = holders
+	}
+	caused := map[int]jvmthread.Time{}
+	for i := range all {
+		caused[all[i].thread] = all[i].waited
+	}
+	cost.Others = q.threadGroups(caused, maxWho)
+	cost.Waiters, cost.Who = len(waits.threads), q.threadGroups(waits.threads, maxWho)
 	for i := range holders[:min(len(holders), maxAnswerHolders)] {
-		h := &holders[i]
-		did := activities{}
-		q.addActivities(did, h.thread, h.parts)
-		out := viewapi.Holder{Thread: q.threadRef(h.thread), Time: int64(h.held), Waited: int64(h.waited), Share: share(h.waited)}
-		if most, _ := did.most(); most != nil {
-			out.Doing, out.Text, out.Stack = q.reference(&most.iv), q.activity(&most.iv), q.stackOf(most.iv.Stack)
+		out, iv := q.answerHolder(&holders[i], share)
+		if i == 0 && cost.Culprit && iv != nil && kindOf(iv.As()) == kindBlocked && iv.State != jvmthread.StateDeadlocked && out.Part >= leastChained {
+			next = found.of[place{q.sn.Locks[iv.Lock].Class, iv.Stack, iv.Wait}]
 		}
 		cost.Holders = append(cost.Holders, out)
 	}
 	cost.More = len(holders) - len(cost.Holders)
+	return cost, next
+}
+
+// answerHolder describes a holder. The interval is the longest of what it did most; nil: that is not known.
+func (q *query) answerHolder(h *lockHolder, share func(jvmthread.Time) float64) (viewapi.Holder, *store.Interval) {
+	did := activities{}
+	q.addActivities(did, h.thread, h.parts)
+	out := viewapi.Holder{Thread: q.threadRef(h.thread), Time: int64(h.held), Waited: int64(h.waited), Share: share(h.waited)}
+	most, all := did.most()
+	if most == nil {
+		return out, nil
+	}
+	out.Doing, out.Text, out.Stack = q.reference(&most.iv), q.activity(&most.iv), q.stackOf(most.iv.Stack)
+	out.Method, out.Length = q.sn.Site(most.iv.Stack).Function, int64(most.length)
+	if all > 0 {
+		out.Part = float64(most.time) / float64(all)
+	}
+	return out, &most.iv
+}
+
+// threadGroups returns the pools of threads with a time each, at most so many, those with the most time first.
+func (q *query) threadGroups(threads map[int]jvmthread.Time, most int) []viewapi.ThreadGroup {
+	byPool := map[string]*viewapi.ThreadGroup{}
+	for _, i := range slices.Sorted(maps.Keys(threads)) {
+		name := q.sn.ThreadName(i)
+		pool := contention.Pool(name)
+		g := byPool[pool]
+		if g == nil {
+			g = &viewapi.ThreadGroup{Name: name}
+			byPool[pool] = g
+		}
+		g.Name = sameNumbers(g.Name, name)
+		g.Threads++
+		g.Time += int64(threads[i])
+	}
+	out := make([]viewapi.ThreadGroup, 0, len(byPool))
+	for _, g := range byPool {
+		out = append(out, *g)
+	}
+	slices.SortFunc(out, func(a, b viewapi.ThreadGroup) int {
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(b.Threads, a.Threads), cmp.Compare(a.Name, b.Name))
+	})
+	return out[:min(len(out), most)]
 }
 
 // turnsOf returns what threads did while they held a lock.
-func (q *query) turnsOf(holders []lockHolder, waiters []int) *viewapi.Turns {
-	waited := make(map[int]bool, len(waiters))
-	for _, i := range waiters {
-		waited[i] = true
-	}
+func (q *query) turnsOf(holders []lockHolder, waiters map[int]jvmthread.Time) *viewapi.Turns {
 	did, left := activities{}, maxAnswerParts
 	out := viewapi.Turns{Own: true}
 	for i := range holders {
 		h := &holders[i]
-		out.Own = out.Own && waited[h.thread]
+		_, waited := waiters[h.thread]
+		out.Own = out.Own && waited
 		parts := h.parts[:min(len(h.parts), left)]
 		left -= len(parts)
 		q.addActivities(did, h.thread, parts)
@@ -81,41 +151,31 @@ func (q *query) turnsOf(holders []lockHolder, waiters []int) *viewapi.Turns {
 	return &out
 }
 
-// mostly returns the pool with most of the threads.
-func (q *query) mostly(threads []int) (most string) {
-	count := map[string]int{}
-	for _, i := range threads {
-		pool := contention.Pool(q.sn.ThreadName(i))
-		if count[pool]++; count[pool] > count[most] || count[pool] == count[most] && pool < most {
+// mostly returns the pool whose threads waited longest.
+func (q *query) mostly(waiters map[int]jvmthread.Time) (most string) {
+	times := map[string]jvmthread.Time{}
+	for i, time := range waiters {
+		times[contention.Pool(q.sn.ThreadName(i))] += time
+	}
+	for pool, time := range times {
+		if most == "" || time > times[most] || time == times[most] && pool < most {
 			most = pool
 		}
 	}
 	return most
 }
 
-// poolOf returns what the names of threads of one pool have in common, or an empty string if they are of several.
-func (q *query) poolOf(threads []int) (common string) {
-	pools := q.sn.Pools()
-	for n, i := range threads {
-		switch name := q.sn.ThreadName(i); {
-		case pools[i] != pools[threads[0]] || len(threads) > 1 && pools[i] == "":
-			return ""
-		case n == 0:
-			common = name
-		default:
-			common = sameNumbers(common, name)
-		}
-	}
-	return common
-}
-
-// sameNumbers returns the first name with a star for each number that differs in the second. The names differ in numbers only.
+// sameNumbers returns the first name with a star for each number that differs in the second. Names of one pool differ in numbers only, or in
+// hexadecimal ones: then it returns the pool.
 func sameNumbers(a, b string) string {
 	var out strings.Builder
+	name := a
 	number := func(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789*")) }
 	for a != "" && b != "" {
 		n, m := number(a), number(b)
 		switch {
+		case n == 0 && m == 0 && a[0] != b[0]:
+			return contention.Pool(name)
 		case n == 0 || m == 0:
 			out.WriteByte(a[0])
 			n, m = 1, 1
@@ -137,6 +197,7 @@ type activity struct {
 }
 
 type activitySum struct {
+	length        jvmthread.Time
 	time, longest jvmthread.Time // sums of the waits of others in that time
 	iv            store.Interval // the longest
 }
@@ -159,6 +220,7 @@ func (q *query) addActivities(sums activities, thread int, parts []part) {
 				s = &activitySum{longest: -1}
 				sums[k] = s
 			}
+			s.length += did.to - did.from
 			if s.time += length; length > s.longest {
 				s.longest, s.iv = length, c.Interval()
 			}

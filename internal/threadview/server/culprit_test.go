@@ -57,7 +57,7 @@ func TestAnswerIsThatThreadsHeldItInTurn(t *testing.T) {
 	assert.Equal(t, 664.0/824, most.Turns.Share, "milliseconds that others waited: 8 ms of each turn, for 7 of them to 2")
 	assert.True(t, most.Turns.Own)
 	assert.Equal(t, 8, most.Waiters)
-	assert.Equal(t, "http-nio-8080-exec-*", most.Pool, "the port is the same")
+	assert.Equal(t, "http-nio-8080-exec-*", most.Who[0].Name, "the port is the same")
 }
 
 // The cause is not among those that waited, even if it had to wait for its turn.
@@ -72,7 +72,7 @@ func TestCulpritIsNoWaiter(t *testing.T) {
 	assert.Equal(t, "http-nio-8080-exec-1", most.Holders[0].Thread.Name)
 	assert.Equal(t, 20.0/30, most.Holders[0].Share)
 	assert.Equal(t, 1, most.Waiters)
-	assert.Equal(t, "http-nio-8080-exec-2", most.Pool)
+	assert.Equal(t, "http-nio-8080-exec-2", most.Who[0].Name)
 }
 
 // Who held a lock for a small part of the waits is not the answer.

@@ -13,7 +13,6 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
-	"github.com/weft-otel/weft/internal/wording"
 )
 
 // flame returns the contended waits by lock: the stacks that waited, and what the holders did meanwhile.
@@ -135,30 +134,26 @@ func (q *query) flames(sel selection, inClass, isNamed func(string) bool) *flame
 // flameLocks finds the locks of the contended waits of the range.
 func (q *query) flameLocks(sel selection, inClass, isNamed func(string) bool) *flames {
 	f := &flames{q: q, index: map[lockKey]int32{}, at: map[place]int32{}, waiters: stackWaits{}, holders: map[doing]*held{}}
-	q.waits(sel, [numKinds]bool{kindBlocked: true}, func(_ kind, at place) *waits {
-		if !inClass(q.sn.Classes[at.class]) {
-			return nil
+	found := q.contention(sel)
+	for _, c := range found.all { // what cost the most first: its kind counts
+		k := lockKey{q.sn.Classes[c.class], c.title()}
+		if c.kind == jvmthread.WaitPool {
+			k.class = ""
 		}
-		return f.waiters.of(at)
-	})
-	most := map[int32]int64{}
-	for at, t := range f.waiters {
-		site, kind := q.sn.Site(at.stack), at.wait
-		k := lockKey{q.sn.Classes[at.class], wording.Object(kind, q.sn.Classes[at.class], site.Lock, site.Entry)}
-		if kind == jvmthread.WaitPool {
-			k.class = "" // a pool is one, whatever the classes it uses to wait
-		}
-		if !isNamed(k.name) || t.Count == 0 && t.Time == 0 {
+		if !isNamed(k.name) {
 			continue
 		}
-		lock, ok := f.index[k]
-		if !ok {
-			lock = int32(len(f.locks))
-			f.index[k] = lock
-			f.locks, f.kinds = append(f.locks, k), append(f.kinds, kind)
-		}
-		if f.at[at] = lock; t.Time > most[lock] || t.Time == most[lock] && kind < f.kinds[lock] {
-			most[lock], f.kinds[lock] = t.Time, kind
+		for at := range c.places {
+			if !inClass(q.sn.Classes[at.class]) {
+				continue
+			}
+			lock, ok := f.index[k]
+			if !ok {
+				lock = int32(len(f.locks))
+				f.index[k] = lock
+				f.locks, f.kinds = append(f.locks, k), append(f.kinds, c.kind)
+			}
+			f.at[at], f.waiters[at] = lock, found.stacks[at]
 		}
 	}
 	return f

@@ -96,7 +96,7 @@ func TestAnswerNamesTheCause(t *testing.T) {
 	assert.Equal(t, 1, most.Locks)
 	assert.Equal(t, threadtest.MatchersWait*ms+15_000, most.Time) // each of 15 handoffs takes 1 µs
 	assert.Equal(t, 3, most.Waiters)
-	assert.Equal(t, "matcher-*", most.Pool)
+	assert.Equal(t, "matcher-*", most.Who[0].Name)
 	assert.Equal(t, "com.acme.Matcher.match", most.Site.Function)
 	require.NotEmpty(t, most.Holders)
 	assert.Equal(t, "report", most.Holders[0].Thread.Name)
@@ -108,7 +108,7 @@ func TestAnswerNamesTheCause(t *testing.T) {
 	assert.Equal(t, "HikariPool", pool.Name)
 	assert.Equal(t, "pool", pool.Kind)
 	assert.Equal(t, "a connection", pool.Unit)
-	assert.Equal(t, "client-*", pool.Pool)
+	assert.Equal(t, "client-*", pool.Who[0].Name)
 	assert.Equal(t, "asleep in Shop.query", pool.Holders[0].Text)
 	assert.Len(t, pool.Holders, 5)
 	assert.Equal(t, threadtest.PoolClients-5, pool.More)

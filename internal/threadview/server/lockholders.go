@@ -86,40 +86,77 @@ func waitingOf(turns []interaction.Turn, zero jvmthread.Time) (parts []part, wai
 	return parts, waited
 }
 
-// lockHolders returns who held locks while threads waited for them at some places, the sum of these waits, and the part of it with a known holder.
-// The holders that caused most waiting come first; those that caused less than a twentieth of what the first one did are left out.
-func (q *query) lockHolders(sel selection, places map[place]bool) (out []lockHolder, waited, known jvmthread.Time) {
-	turns := make(map[store.LockIndex][]interaction.Turn)
+// lockWaits is when threads waited for what users see as one lock.
+type lockWaits struct {
+	parts   map[store.LockIndex][]part
+	waited  jvmthread.Time         // sum
+	threads map[int]jvmthread.Time // the same by thread
+}
+
+// lockWaits finds the waits for each of some locks.
+func (q *query) lockWaits(sel selection, all []*contended) []*lockWaits {
+	type object struct {
+		of   int
+		lock store.LockIndex
+	}
+	turns, of, out := map[object][]interaction.Turn{}, map[place]int{}, make([]*lockWaits, len(all))
+	for i, c := range all {
+		out[i] = &lockWaits{parts: map[store.LockIndex][]part{}, threads: map[int]jvmthread.Time{}}
+		for at := range c.places {
+			of[at] = i
+		}
+	}
 	q.sn.Sweep(q.from, q.to, sel.has, func(c *store.Cursor) {
 		lock, start, end := c.Lock(), max(c.Start, q.from), min(c.End, q.to)
-		if start < end && kindOf(c.As()) == kindBlocked && places[place{q.sn.Locks[lock].Class, c.Stack(), c.Wait()}] {
-			turns[lock] = append(turns[lock], interaction.Enter(start-q.from), interaction.Leave(end-q.from))
+		if start >= end || kindOf(c.As()) != kindBlocked {
+			return
+		}
+		if i, wanted := of[place{q.sn.Locks[lock].Class, c.Stack(), c.Wait()}]; wanted {
+			k := object{i, lock}
+			turns[k] = append(turns[k], interaction.Enter(start-q.from), interaction.Leave(end-q.from))
+			out[i].threads[c.Thread()] += end - start
 		}
 	})
-	waits := make(map[store.LockIndex][]part, len(turns))
-	for l, list := range turns {
+	for k, list := range turns {
 		parts, sum := waitingOf(list, q.from)
-		waits[l], waited = parts, waited+sum
+		out[k.of].parts[k.lock], out[k.of].waited = parts, out[k.of].waited+sum
 	}
-	by := map[int]*lockHolder{}
+	return out
+}
+
+// heldWhile calls yield with each part of a hold in which others waited.
+func (q *query) heldWhile(w *lockWaits, yield func(h *store.Hold, p part)) {
 	q.sn.Holds(q.from, q.to, func(h store.Hold) bool {
-		list := waits[h.Lock]
+		list := w.parts[h.Lock]
 		at, _ := slices.BinarySearchFunc(list, h.Start, func(p part, t jvmthread.Time) int { return cmp.Compare(p.to, t) })
 		for ; at < len(list) && list[at].from < h.End; at++ {
-			p, ok := list[at].within(h.Start, h.End)
-			if !ok {
-				continue
+			if p, ok := list[at].within(h.Start, h.End); ok {
+				yield(&h, p)
 			}
-			holder := by[h.Thread]
-			if holder == nil {
-				holder = &lockHolder{thread: h.Thread}
-				by[h.Thread] = holder
-			}
-			holder.held += p.to - p.from
-			holder.waited += p.waited()
-			holder.parts = append(holder.parts, p)
 		}
 		return true
+	})
+}
+
+// longestHold returns the length of the longest hold within the range while others waited.
+func (q *query) longestHold(w *lockWaits) (longest jvmthread.Time) {
+	q.heldWhile(w, func(h *store.Hold, _ part) { longest = max(longest, min(h.End, q.to)-max(h.Start, q.from)) })
+	return longest
+}
+
+// lockHolders returns who held locks while threads waited for them, and the part of the waits' sum with a known holder. The holders that caused
+// most waiting come first.
+func (q *query) lockHolders(w *lockWaits) (out []lockHolder, known jvmthread.Time) {
+	by := map[int]*lockHolder{}
+	q.heldWhile(w, func(h *store.Hold, p part) {
+		holder := by[h.Thread]
+		if holder == nil {
+			holder = &lockHolder{thread: h.Thread}
+			by[h.Thread] = holder
+		}
+		holder.held += p.to - p.from
+		holder.waited += p.waited()
+		holder.parts = append(holder.parts, p)
 	})
 	for _, h := range by {
 		out = append(out, *h)
@@ -128,6 +165,5 @@ func (q *query) lockHolders(sel selection, places map[place]bool) (out []lockHol
 	slices.SortFunc(out, func(a, b lockHolder) int {
 		return cmp.Or(cmp.Compare(b.waited, a.waited), cmp.Compare(q.sn.Threads[a.thread].ID, q.sn.Threads[b.thread].ID))
 	})
-	out = slices.DeleteFunc(out, func(h lockHolder) bool { return h.waited < out[0].waited/leastAnswerShare })
-	return out, waited, known
+	return out, known
 }

@@ -125,7 +125,7 @@ func TestBadParametersAreExplained(t *testing.T) {
 		"/search":                     "q: required",
 		"/interval?thread=1":          "at: want a time, or the number of an interval in seq",
 		"/interval?at=1":              "thread: required",
-		"/callers?kind=x&sort=name":   `kind: want one of blocked, waited, reenter, parked, joined, sleeping, got "x"`,
+		"/callers?kind=x&sort=name":   `kind: want one of blocked, waited, reenter, parked, joined, sleeping, queued, suspended, got "x"`,
 		"/threads?state=blocked,lazy": `state: want some of unknown, runnable`,
 	} {
 		status, body := f.get("sessions/" + sessionID.String() + path)

@@ -22,18 +22,20 @@ const (
 	kindParked
 	kindJoined
 	kindSleeping
+	kindQueued
+	kindSuspended
 	numKinds
 )
 
 func kindWords() []string {
-	return []string{"", "blocked", "waited", "reenter", "parked", "joined", "sleeping"}
+	return []string{"", "blocked", "waited", "reenter", "parked", "joined", "sleeping", "queued", "suspended"}
 }
 
 // kinds has room for any State, so that lookups need no bounds check.
 var kinds = [256]kind{
 	jvmthread.StateBlocked: kindBlocked, jvmthread.StateDeadlocked: kindBlocked, jvmthread.StateWaiting: kindWaited,
 	jvmthread.StateReentering: kindReenter, jvmthread.StateParked: kindParked, jvmthread.StateJoining: kindJoined,
-	jvmthread.StateSleeping: kindSleeping,
+	jvmthread.StateSleeping: kindSleeping, jvmthread.StateQueued: kindQueued, jvmthread.StateSuspended: kindSuspended,
 }
 
 // kindOf is the kind of a state. A deadlocked thread counts as blocked.

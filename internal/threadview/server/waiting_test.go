@@ -101,7 +101,7 @@ const chained = `
 func TestWaitingOfAChain(t *testing.T) {
 	const (
 		third = "third blocked lock since 400 for 50, object Account, in com.acme.Account.settle, at Account.java:4, " +
-			"doing blocked Book.lock in Book.add, held by second"
+			"doing waiting for Book.lock in Book.add, held by second"
 		second = "second blocked lock since 300 for 150, object Book.lock, in com.acme.Book.add, at Book.java:7, " +
 			"doing asleep in Report.write, held by first"
 		first  = "first sleeping sleep since 200 for 250, in com.acme.Report.write, at Report.java:30"
@@ -163,7 +163,7 @@ func TestWaitingAtTheEnd(t *testing.T) {
 		"second blocked lock since 300 for 181, object Book.lock, in com.acme.Book.add, at Book.java:7, " +
 			"doing asleep in Report.write, held by first",
 		"third blocked lock since 400 for 81, object Account, in com.acme.Account.settle, at Account.java:4, " +
-			"doing blocked Book.lock in Book.add, held by second",
+			"doing waiting for Book.lock in Book.add, held by second",
 		"first sleeping sleep since 200 for 281, in com.acme.Report.write, at Report.java:30",
 		"sleeper sleeping sleep since 450 for 31, in com.acme.Report.run, at Report.java:3",
 	}
@@ -259,9 +259,9 @@ func TestWaitingInADeadlock(t *testing.T) {
 		since                                 int64
 		state                                 jvmthread.State
 	}{
-		{"left", "Right", "right", "deadlocked Left in Account.settle", found[0].ID, 100, jvmthread.StateDeadlocked},
-		{"right", "Left", "left", "deadlocked Right in Account.settle", found[0].ID, 200, jvmthread.StateDeadlocked},
-		{"visitor", "Book.lock", "left", "deadlocked Right in Account.settle", "", 300, jvmthread.StateBlocked},
+		{"left", "Right", "right", "deadlocked at Left in Account.settle", found[0].ID, 100, jvmthread.StateDeadlocked},
+		{"right", "Left", "left", "deadlocked at Right in Account.settle", found[0].ID, 200, jvmthread.StateDeadlocked},
+		{"visitor", "Book.lock", "left", "deadlocked at Right in Account.settle", "", 300, jvmthread.StateBlocked},
 	} {
 		r := w.Rows[i]
 		require.NotNil(t, r.Holder, want.name)

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
 	"github.com/weft-otel/weft/internal/wording"
 )
@@ -24,7 +25,19 @@ type kindSum struct {
 	waits
 
 	names map[string]int64
+	sites map[method]siteTime
 }
+
+// method is code of the application that waits, and the library's method that it called to wait.
+type method struct{ function, entry string }
+
+// siteTime is how long threads waited in a method, and a stack of it.
+type siteTime struct {
+	time  int64
+	stack store.StackID
+}
+
+func newKindSum() *kindSum { return &kindSum{names: map[string]int64{}, sites: map[method]siteTime{}} }
 
 // waitKinds returns the table of waits by kind.
 func (q *query) waitKinds() (any, *Problem) {
@@ -48,7 +61,7 @@ func (q *query) waitKinds() (any, *Problem) {
 		}
 		return sites[k].of(at)
 	})
-	all, sum := map[kindKey]*kindSum{}, &kindSum{names: map[string]int64{}}
+	all, sum := map[kindKey]*kindSum{}, newKindSum()
 	for k, stacks := range sites {
 		for at, t := range stacks {
 			if t.Seen == 0 && t.Count == 0 && t.Time == 0 {
@@ -56,17 +69,19 @@ func (q *query) waitKinds() (any, *Problem) {
 			}
 			key := kindKey{k, at.wait}
 			if all[key] == nil {
-				all[key] = &kindSum{names: map[string]int64{}}
+				all[key] = newKindSum()
 			}
 			name := q.objectAt(at)
 			all[key].add(t, name)
+			site := q.sn.Site(at.stack)
+			all[key].addSite(method{site.Function, site.Entry}, at.stack, t.Time)
 			sum.add(t, name)
 		}
 	}
 	rows := make([]viewapi.KindRow, 0, len(all))
 	for k, t := range all {
 		row := t.row()
-		row.Wait, row.State = waitWord(k.wait), kindWords()[k.kind]
+		row.Wait, row.State, row.Idle, row.Site = waitWord(k.wait), kindWords()[k.kind], k.wait.Idle(), q.site(t.site())
 		rows = append(rows, row)
 	}
 	slices.SortFunc(rows, func(a, b viewapi.KindRow) int {
@@ -93,6 +108,29 @@ func (t *kindSum) add(o *waits, name string) {
 	if name != "" {
 		t.names[name] += o.Time
 	}
+}
+
+func (t *kindSum) addSite(m method, stack store.StackID, time int64) {
+	if m.function == "" {
+		return
+	}
+	s := t.sites[m]
+	if s.time += time; s.stack == 0 || stack < s.stack {
+		s.stack = stack
+	}
+	t.sites[m] = s
+}
+
+// site returns a stack of the method with the most time, or 0.
+func (t *kindSum) site() store.StackID {
+	var most siteTime
+	var at method
+	for m, s := range t.sites {
+		if most.stack == 0 || cmp.Or(cmp.Compare(s.time, most.time), cmp.Compare(at.function, m.function), cmp.Compare(at.entry, m.entry)) > 0 {
+			most, at = s, m
+		}
+	}
+	return most.stack
 }
 
 func (t *kindSum) row() viewapi.KindRow {

@@ -109,8 +109,9 @@ func (a *adder) interval(iv *Interval, ref Ref) {
 	case jvmthread.StateBlocked, jvmthread.StateWaiting, jvmthread.StateReentering, jvmthread.StateParked, jvmthread.StateJoining, jvmthread.StateSleeping:
 		a.wait(iv, state, ref)
 		a.lock(iv, state)
-	case jvmthread.StateUnknown, jvmthread.StateRunnable, jvmthread.StateSuspended, jvmthread.StateDead, jvmthread.StateDeadlocked,
-		jvmthread.StateQueued:
+	case jvmthread.StateSuspended, jvmthread.StateQueued:
+		a.wait(iv, state, ref)
+	case jvmthread.StateUnknown, jvmthread.StateRunnable, jvmthread.StateDead, jvmthread.StateDeadlocked:
 	}
 }
 

@@ -14,7 +14,7 @@ const units: [number, string][] = [
 export function duration(ns: number): string {
   if (ns === 0) return "0";
   if (ns < 0) return `−${duration(-ns)}`;
-  if (ns >= 60e9) {
+  if (ns >= 600e9) {
     const seconds = Math.round(ns / 1e9);
     const minutes = Math.floor(seconds / 60);
     return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;

@@ -23,7 +23,7 @@ export const tabs = [
 ] as const;
 export type Tab = (typeof tabs)[number];
 
-export const waits = ["waited", "reenter", "parked", "joined", "sleeping"] as const;
+export const waits = ["waited", "reenter", "parked", "joined", "sleeping", "queued", "suspended"] as const;
 export type Waits = (typeof waits)[number];
 
 export const pathTables = ["parts", "classes", "locks", "sites", "per_thread", "per_kind"] as const;

@@ -238,6 +238,9 @@ export interface Holder {
   share: number;
   doing: Reference | null;
   text: string;
+  method: string;
+  part: number;
+  length: number;
   stack: Stack | null;
 }
 
@@ -449,25 +452,49 @@ export interface Answer {
   to: number;
   time: number;
   most: Cost | null;
+  text: Part[];
+  costs: CostRow[];
+  total: number;
 }
 
-export interface Cost {
+export interface Part {
+  text: string;
+  role: string;
+}
+
+export interface CostRow {
   name: string;
+  caller: string;
   class: string;
   kind: string;
-  unit: string;
   locks: number;
   lock: number;
   time: number;
   count: number;
+  longest: number;
+  threads: number;
+  handoffs: number;
+  held: number;
+}
+
+export interface Cost extends CostRow {
+  unit: string;
   waiters: number;
-  pool: string;
+  who: ThreadGroup[];
   site: Site | null;
   holders: Holder[];
   more: number;
+  others: ThreadGroup | null;
   culprit: boolean;
   turns: Turns | null;
   unknown: number;
+  next: Cost | null;
+}
+
+export interface ThreadGroup {
+  name: string;
+  threads: number;
+  time: number;
 }
 
 export interface Turns {
@@ -741,6 +768,8 @@ export interface KindRow {
   objects: number;
   names: number;
   most: string[];
+  site: Site | null;
+  idle: boolean;
   stats: Stats;
   threads: number;
 }

@@ -6,10 +6,10 @@ import type {ComponentChildren} from "preact";
 import type {Answer as Loaded} from "../api";
 import {type ClassesAnswer, scope, useClasses, useKnown, usePart} from "../known";
 import {isLive} from "../lib/deadlocks";
-import {count, duration, extent, instant, many, percent, shortClass, shortMethod} from "../lib/format";
+import {duration, extent, instant, percent, shortClass} from "../lib/format";
 import type {Shown} from "../lib/link";
 import {shorter} from "../lib/scale";
-import type {ClassRow, Cost, Answer as CostAnswer, Path, Session} from "../lib/types";
+import type {ClassRow, Cost, Answer as CostAnswer, Part, Path, Session} from "../lib/types";
 import {show} from "../store";
 import {Icon} from "../ui/Icon";
 import {Link} from "../ui/parts";
@@ -27,14 +27,14 @@ export function Answer({shown, session}: {shown: Shown; session: Session}) {
       </section>
     );
   }
-  const {most, time} = answer.data;
+  const {most, text, time} = answer.data;
   if (!most) return <Calm rows={classes.data.classes} shown={shown} />;
   const worst = classes.data.classes.find((row) => row.class === most.class);
   const busy = classes.pending || (!path.data && !path.error);
   return (
     <section class="answer" aria-label="Answer" aria-busy={busy}>
       <p>
-        <Cause cost={most} total={time} />{" "}
+        <Cause text={text} cost={most} total={time} />{" "}
         {worst && (
           <Saving cost={most} worst={worst} classes={classes} path={path} busy={busy} shown={shown} session={session} />
         )}
@@ -44,96 +44,29 @@ export function Answer({shown, session}: {shown: Shown; session: Session}) {
   );
 }
 
-/** The cause first: who held it and what that thread did; then the symptom. */
-function Cause({cost, total}: {cost: Cost; total: number}) {
-  const {holders, site, turns, unit, unknown} = cost;
-  const name = <CostName cost={cost} />;
-  const waited = (
-    <>
-      {waiters(cost)} waited <strong>{duration(cost.time)}</strong>
-      {total > cost.time && <span class="faint"> ({percent(cost.time / total)} of all waiting)</span>}
-    </>
-  );
-  const where = site?.function && (
-    <>
-      {" "}
-      in <strong title={site.function}>{shortMethod(site.function)}</strong>
-    </>
-  );
-  const first = holders[0];
-  if (cost.culprit && first) {
-    return (
-      <>
-        <strong>{first.thread.name}</strong> held {name} for <strong>{duration(first.time)}</strong>
-        {first.text && ` (${first.text})`} while others wanted it; {waited}
-        {where}.
-      </>
-    );
-  }
-  if (turns) {
-    return (
-      <>
-        {waited} for {unit && `${unit} of `}
-        {name}
-        {where}; {turns.own ? "they" : `${count(holders.length + cost.more)} threads`} held{" "}
-        {unit ? "all of them" : "it"} in turn
-        {turns.text && (
-          <>
-            , {turns.text} <span class="faint">for {percent(turns.share)} of the time</span>
-          </>
-        )}
-        {first && (
-          <span class="faint">
-            {" "}
-            (most: {first.thread.name}, {percent(first.share)})
-          </span>
-        )}
-        .
-      </>
-    );
-  }
+/** What the server says in words. The names of locks show the statistics of the lock's class. */
+function Cause({text, cost, total}: {text: Part[]; cost: Cost; total: number}) {
   return (
     <>
-      {waited} for {unit && `${unit} of `}
-      {name}
-      {where}
-      {unknown > 0 && `; who held it for ${percent(unknown)} of that time is not known`}
-      {first && unknown === 0 && (
-        <>
-          , held by{" "}
-          {holders.slice(0, 2).map(({thread, text, share}, i) => (
-            <span key={thread.id}>
-              {i > 0 && " and "}
-              <strong>{thread.name}</strong>
-              <span class="faint">
-                {" "}
-                ({percent(share)}
-                {text && `, ${text}`})
-              </span>
-            </span>
-          ))}
-          {holders.length + cost.more > 2 && ` and ${count(holders.length + cost.more - 2)} more`}
-        </>
-      )}
-      {!first && unknown === 0 && "; who held it is not known"}.
+      {text.map((part, i) => (
+        <Words key={i} part={part} cost={cost} />
+      ))}
+      {total > cost.time && <span class="faint"> It is {percent(cost.time / total)} of all such waiting.</span>}
     </>
   );
 }
 
-function waiters({waiters, pool}: Cost): string {
-  if (waiters === 1 && pool) return pool;
-  return `${many(waiters, "thread")}${pool ? ` (${pool})` : ""}`;
-}
-
-/** The name of the lock, which shows the statistics of its class. A pool is one, whatever objects its threads wait on. */
-function CostName({cost: {name, kind, locks, class: of}}: {cost: Cost}) {
+function Words({part: {text, role}, cost}: {part: Part; cost: Cost}) {
+  if (!role) return <>{text}</>;
+  if (role !== "lock" || text !== cost.name) return <strong>{text}</strong>;
   return (
-    <>
-      <Link class="lock-name" title={of} onClick={() => show({tab: "monitors", classes: [of], threads: []})}>
-        {name || "(unknown lock)"}
-      </Link>
-      {locks > 1 && kind !== "pool" && <span class="faint"> ({count(locks)} objects)</span>}
-    </>
+    <Link
+      class="lock-name"
+      title={cost.class}
+      onClick={() => show({tab: "monitors", classes: [cost.class], threads: []})}
+    >
+      {text}
+    </Link>
   );
 }
 

@@ -30,6 +30,8 @@ const kinds: Record<Kind, {title: string; state: State}> = {
   parked: {title: "park", state: "parked"},
   joined: {title: "join", state: "joining"},
   sleeping: {title: "sleep", state: "sleeping"},
+  queued: {title: "wait for a carrier", state: "queued"},
+  suspended: {title: "suspended", state: "suspended"},
 };
 
 interface Props {

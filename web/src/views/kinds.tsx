@@ -16,6 +16,8 @@ const states: Record<string, State> = {
   parked: "parked",
   joined: "joining",
   sleeping: "sleeping",
+  queued: "queued",
+  suspended: "suspended",
 };
 
 /** Where the kind itself is the subject, its title would be too short. */

@@ -41,7 +41,7 @@ func WriteText(w io.Writer, c *compare.Comparison, top int) error {
 		}
 	}
 	if rows > top {
-		fmt.Fprintf(&b, "and %s\n", units.Plural(int64(rows-top), "more change"))
+		fmt.Fprintf(&b, "and %s\n", wording.Plural(rows-top, "more change"))
 	}
 	if rows == 0 {
 		b.WriteString("none\n")

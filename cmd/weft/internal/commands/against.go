@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-otel/weft/cmd/weft/internal/against"
 	"github.com/weft-otel/weft/cmd/weft/internal/profiles"
+	"github.com/weft-otel/weft/cmd/weft/internal/replay"
 	"github.com/weft-otel/weft/internal/compare"
 )
 
@@ -60,7 +61,7 @@ func (p *Program) compare(file string, o *summaryOptions) error {
 
 // waits reads what threads waited for in a recording. With an error, it returns what came before the error; nil: nothing was read.
 func (p *Program) waits(name string, o *summaryOptions) (*compare.Run, error) {
-	sources, closeAll, err := p.open([]string{name}, o.span)
+	sources, closeAll, err := p.open([]string{name}, replay.Span{})
 	defer closeAll()
 	if len(sources) == 0 {
 		return nil, err

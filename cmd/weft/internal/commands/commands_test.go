@@ -5,6 +5,7 @@ package commands
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-otel/weft/agent/attach"
+	"github.com/weft-otel/weft/cmd/weft/internal/summary"
 	"github.com/weft-otel/weft/internal/printable"
 )
 
@@ -41,7 +43,10 @@ func TestErrorsNameTheRemedy(t *testing.T) {
 		{"unknown flag", []string{"summary", "--topp", "3", "x"}, exitUsage, "summary: unknown flag: --topp"},
 		{"bad top", []string{"summary", "--top", "0", "x"}, exitUsage, "invalid --top 0: want 1 or more"},
 		{"bad format", []string{"summary", "x", "--format", "xml"}, exitUsage, `invalid argument "xml" for "--format" flag: want text or json`},
-		{"empty span", []string{"summary", "x", "--from", "2026-11-21T17:00:00Z", "--to", "2026-11-21T17:00:00Z"}, exitUsage, "summary: --from 2026-11-21T17:00:00Z must be before --to 2026-11-21T17:00:00Z"},
+		{"empty range", []string{"summary", checkout, "--from", "5s", "--to", "5s"}, exitUsage, "summary: from 5s to 5s: want a time to that is later than from"},
+		{"bad time", []string{"summary", "x", "--from", "noon"}, exitUsage, `summary: --from: time "noon": want an offset from the start of the recording, such as 12.5s`},
+		{"bad time of why", []string{"why", checkout, "--to", "noon"}, exitUsage, `why: --to: time "noon": want an offset from the start of the recording, such as 12.5s`},
+		{"range to compare", []string{"summary", "x", "--against", "y", "--to", "9s"}, exitUsage, "summary: --against compares whole recordings: leave out --from and --to"},
 		{"bad limit", []string{"summary", "--max-unpacked", "0", "x"}, exitUsage, "summary: invalid --max-unpacked 0: want 1 to 1048576 gibibytes"},
 		{"no such file", []string{"summary", missing}, exitFailed, missing + ": no such file or directory"},
 		{"no JVM", []string{"attach"}, exitUsage, "attach: no JVM given: want a process ID or a part of a main class; weft list shows them"},
@@ -63,7 +68,7 @@ func TestErrorsNameTheRemedy(t *testing.T) {
 		{"bad limit of mcp", []string{"mcp", "--max-unpacked", "0", "x"}, exitUsage, "mcp: invalid --max-unpacked 0: want 1 to 1048576 gibibytes"},
 		{"missing file to ask", []string{"mcp", "orders"}, exitFailed, "mcp: orders: no such file"},
 		{"folder to ask", []string{"mcp", "."}, exitUsage, "mcp: . is a folder; give the recordings in it"},
-		{"bad line", []string{"summary", "-"}, exitFailed, "standard input: line 2: not OTLP JSON"},
+		{"other JSON", []string{"summary", "-"}, exitFailed, `standard input: unknown recording format: the file is JSON, but not that of spans: want {"resourceSpans": at its start`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			code, _, stderr := run(t, "{}\n{\n", test.args...)
@@ -174,19 +179,15 @@ func TestQuotedNames(t *testing.T) {
 }
 
 func TestSummaryOfSeveralFilesAsJSON(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "spans.json")
-	require.NoError(t, os.WriteFile(file, []byte(`{"resourceSpans":[]}`+"\n"), 0o600))
-	code, stdout, stderr := run(t, "\n", "summary", file, "--format", "json", "-")
+	data, err := os.ReadFile("testdata/checkout.weft.zst")
+	require.NoError(t, err)
+	code, stdout, stderr := run(t, string(data), "summary", recorded(t, hung), "--format", "json", "-")
 	require.Equal(t, exitOK, code, stderr)
-	var got map[string]any
+	var got summary.Summary
 	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
-	assert.Equal(t, float64(0), got["windows"])
-}
-
-func TestSummaryOfAnInvalidTime(t *testing.T) {
-	code, _, stderr := run(t, "", "summary", "--from", "noon", "x")
-	assert.Equal(t, exitUsage, code)
-	assert.Contains(t, stderr, `invalid argument "noon" for "--from" flag: want a time such as 2026-11-21T16:50:00Z`)
+	require.Len(t, got.Sessions, 2)
+	assert.Equal(t, "checkout", got.Sessions[0].Session.Service, "whose threads waited longest")
+	assert.Equal(t, "hung", got.Sessions[1].Session.Service)
 }
 
 func TestWhyOfOneEvent(t *testing.T) {
@@ -198,12 +199,17 @@ func TestWhyOfOneEvent(t *testing.T) {
 }
 
 func TestSummarySkipsMissingFiles(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "spans.json")
-	require.NoError(t, os.WriteFile(file, []byte(`{"resourceSpans":[]}`+"\n"), 0o600))
-	code, stdout, stderr := run(t, "", "summary", file+".gone", file)
+	code, stdout, stderr := run(t, "", "summary", "x.gone", recorded(t, hung))
 	assert.Equal(t, exitFailed, code)
-	assert.Equal(t, "The input contains no windows of a JVM.\n", stdout)
-	assert.Equal(t, "weft: summary: open "+file+".gone: no such file or directory\n", stderr)
+	assert.Contains(t, stdout, "request-1 waited 25 s for it.\n")
+	assert.Equal(t, "weft: summary: open x.gone: no such file or directory\n", stderr)
+}
+
+func TestSummaryOfNothing(t *testing.T) {
+	code, stdout, stderr := run(t, `{"resourceSpans":[]}`, "summary", "-")
+	assert.Equal(t, exitFailed, code)
+	assert.Empty(t, stdout)
+	assert.Equal(t, "weft: summary: the file contains no events of a JVM\n", stderr)
 }
 
 // hostile clears a terminal, reorders its line, hides itself and begins a new one.
@@ -232,10 +238,10 @@ func TestHostileNamesInErrors(t *testing.T) {
 		lines int
 	}{
 		"missing file":    {[]string{"summary", file + ".gone", empty}, 2},
-		"bad lines":       {[]string{"summary", file}, 2},
+		"bad lines":       {[]string{"summary", file}, 1},
 		"unknown flag":    {[]string{"summary", "--" + hostile}, 2},
 		"unknown command": {[]string{hostile}, 2},
-		"time":            {[]string{"summary", "--from", hostile}, 2},
+		"time":            {[]string{"summary", "--from", hostile, file}, 2},
 		"option":          {[]string{"attach", "1", "x=y," + hostile}, 2},
 		"JVM":             {[]string{"attach", hostile}, 2},
 		"file to view":    {[]string{"view", file + ".gone.weft"}, 1},
@@ -256,21 +262,24 @@ func TestHostileReport(t *testing.T) {
 }
 
 // JSON has the names themselves, but no character that a terminal obeys.
-func TestHostileNamesAsJSON(t *testing.T) {
-	service, err := json.Marshal(hostile)
-	require.NoError(t, err)
-	trace := `{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":` + string(service) + `}},` +
-		`{"key":"service.instance.id","value":{"stringValue":"1"}}]},"scopeSpans":[{"spans":[{"traceId":"01020304050607080102030405060708",` +
-		`"spanId":"0102030405060708","name":"threads","startTimeUnixNano":"1","endTimeUnixNano":"2",` +
-		`"attributes":[{"key":"weft.window.cut","value":{"stringValue":"boundary"}}]}]}]}]}`
+func TestHostileNamesOfAJVM(t *testing.T) {
+	text := hung
+	for _, name := range []string{"hung", "com.acme.Rates", "com.acme.Main", "refresher", "request-1"} {
+		escaped := fmt.Sprintf("%q", name)
+		for _, c := range []byte(hostile) {
+			escaped = strings.TrimSuffix(escaped, `"`) + fmt.Sprintf(`\x%02x"`, c)
+		}
+		text = strings.ReplaceAll(text, fmt.Sprintf("%q", name), escaped)
+	}
+	file := recorded(t, text)
 	for _, format := range []string{"json", "text"} {
-		code, stdout, stderr := run(t, trace, "summary", "--format", format, "-")
+		code, stdout, stderr := run(t, "", "summary", "--format", format, file)
 		require.Equal(t, exitOK, code, stderr)
 		oneLine(t, stdout, strings.Count(stdout, "\n"))
 		if format == "json" {
-			var got struct{ Services []string }
+			var got summary.Summary
 			require.NoError(t, json.Unmarshal([]byte(stdout), &got))
-			assert.Equal(t, []string{hostile}, got.Services)
+			assert.Equal(t, "hung"+hostile, got.Sessions[0].Session.Service)
 		}
 	}
 }

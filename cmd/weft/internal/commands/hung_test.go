@@ -42,19 +42,23 @@ batch sequence=1 watermark=4000000 before=0
 end time=25001000000 reason=2
 `
 
+// recorded writes a recording in the text form of the protocol to a file.
+func recorded(t *testing.T, text string) string {
+	t.Helper()
+	data, err := wiretext.AppendStream(nil, text)
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "x.weft")
+	require.NoError(t, os.WriteFile(file, data, 0o600))
+	return file
+}
+
 // TestWaitsLastUntilTheEndOfARecording also counts the time after the last event, in each answer.
 func TestWaitsLastUntilTheEndOfARecording(t *testing.T) {
-	data, err := wiretext.AppendStream(nil, hung)
-	require.NoError(t, err)
-	recorded := filepath.Join(t.TempDir(), "hung.weft")
-	require.NoError(t, os.WriteFile(recorded, data, 0o600))
-	hour := filepath.Join(t.TempDir(), "hour.weft")
-	data, err = wiretext.AppendStream(nil, strings.Replace(hung, "end time=25001000000", "end time=3601000000000", 1))
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(hour, data, 0o600))
+	file := recorded(t, hung)
+	hour := recorded(t, strings.Replace(hung, "end time=25001000000", "end time=3601000000000", 1))
 	spans, perfetto := filepath.Join(t.TempDir(), "hung.spans.json"), filepath.Join(t.TempDir(), "hung.perfetto-trace")
 	for _, out := range []string{spans, perfetto} {
-		code, _, stderr := run(t, "", "convert", recorded, out)
+		code, _, stderr := run(t, "", "convert", file, out)
 		require.Zero(t, code, stderr)
 	}
 	trace, err := os.ReadFile(perfetto)
@@ -66,11 +70,11 @@ func TestWaitsLastUntilTheEndOfARecording(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{"summary", []string{"summary", recorded}, []string{"refresher slept 25.0 s in Main.refresh holding Rates; request-1 waited 25.0 s for it", "hung: 25.0 s, "}},
-		{"summary of spans", []string{"summary", spans}, []string{"refresher slept 25.0 s in Main.refresh holding Rates; request-1 waited 25.0 s for it"}},
-		{"summary of a part", []string{"summary", recorded, "--to", "2025-11-24T16:00:12Z"}, []string{"request-1 waited 12.0 s for it", "hung: 12.0 s, "}},
-		{"summary of an hour", []string{"summary", hour}, []string{"request-1 waited 60.0 min for it", "hung: 60.0 min, "}},
-		{"why", []string{"why", recorded, "--thread", "request-1"}, []string{"25 s: 25 s blocked Rates, which refresher held, asleep in Main.refresh"}},
+		{"summary", []string{"summary", file}, []string{"refresher slept 25 s in Main.refresh holding Rates; request-1 waited 25 s for it", "hung: 25 s, "}},
+		{"summary of spans", []string{"summary", spans}, []string{"refresher slept 25 s in Main.refresh holding Rates; request-1 waited 25 s for it"}},
+		{"summary of a part", []string{"summary", file, "--to", "2025-11-24T16:00:12Z"}, []string{"request-1 waited 12 s for it", "hung: 12 s, "}},
+		{"summary of an hour", []string{"summary", hour}, []string{"request-1 waited 1 h 0 min for it", "hung: 1 h 0 min, "}},
+		{"why", []string{"why", file, "--thread", "request-1"}, []string{"25 s: 25 s blocked Rates, which refresher held, asleep in Main.refresh"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			code, stdout, stderr := run(t, "", test.args...)

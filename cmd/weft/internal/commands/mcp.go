@@ -82,9 +82,12 @@ func (p *Program) assistPage(ctx context.Context, address string) error {
 
 // assistFile answers questions about a recording, once it is read.
 func (p *Program) assistFile(ctx context.Context, file string, unpacked int) error {
-	view, err := p.readAll(ctx, file, unpacked)
-	if err != nil {
-		return err
+	view, problems := p.readAll(ctx, []string{file}, &readOptions{unpacked: int64(unpacked) << 30})
+	if view == nil {
+		return problems
+	}
+	if problems != nil {
+		fmt.Fprintf(p.Err, "weft: %v\n", problems)
 	}
 	defer view.Close(context.WithoutCancel(ctx))
 	return p.assist(ctx, page.Of(view.Handler()), nil)

@@ -79,7 +79,7 @@ func TestTranscript(t *testing.T) {
 // A page is asked over HTTP, and answers have links to it.
 func TestQuestionsToAPage(t *testing.T) {
 	p := Program{Err: io.Discard}
-	view, err := p.readAll(t.Context(), checkout, 1)
+	view, err := p.readAll(t.Context(), []string{checkout}, &readOptions{})
 	require.NoError(t, err)
 	defer view.Close(t.Context())
 	server := httptest.NewServer(view.Handler())

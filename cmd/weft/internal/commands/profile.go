@@ -24,6 +24,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/formats"
 	"github.com/weft-otel/weft/internal/stackprofile"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 const profileLong = `Writes a profile of a recording, or of a running JVM after recording it: which stacks waited, how
@@ -221,10 +222,33 @@ func (p *Program) writeProfile(source replay.Source, name string, o *profileOpti
 // describe says what was written, and how to open it.
 func (p *Program) describe(got *stackprofile.Profile, o *profileOptions) error {
 	sum := got.Total()
-	_, err := fmt.Fprintf(p.Out, "%s: %s in %s, %s\n", printable.Text(o.out), units.Plural(int64(sum.Count), "wait"),
-		units.Plural(int64(len(got.Stacks)), "stack"), units.Human(sum.Time))
+	_, err := fmt.Fprintf(p.Out, "%s: %s in %s, %s\n", printable.Text(o.out), wording.Plural(sum.Count, "wait"),
+		wording.Plural(len(got.Stacks), "stack"), units.Human(sum.Time))
 	if o.format == formatPprof && err == nil {
 		_, err = fmt.Fprintf(p.Err, "Open it with: go tool pprof -http=: %s\n", quoted(o.out))
 	}
 	return err
+}
+
+// instant is a point in time as the value of a flag.
+type instant time.Time
+
+func (t *instant) String() string {
+	if at := time.Time(*t); !at.IsZero() {
+		return at.Format(time.RFC3339Nano)
+	}
+	return ""
+}
+
+// Type is what help shows as the value.
+func (*instant) Type() string { return "time" }
+
+// Set accepts times as in RFC 3339.
+func (t *instant) Set(text string) error {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return errors.New("want a time such as 2026-11-21T16:50:00Z")
+	}
+	*t = instant(at)
+	return nil
 }

@@ -106,7 +106,7 @@ func (p *Program) recordJVM(ctx context.Context, word string, o *recordOptions) 
 		if err := copyTo(o.out, file, o.force); err != nil {
 			return err
 		}
-		return p.answer(o)
+		return p.answer(ctx, o)
 	})
 }
 
@@ -243,13 +243,13 @@ func createFile(path string, force bool, write func(w io.Writer) error) (err err
 }
 
 // answer prints the summary of a recording, and how to see more.
-func (p *Program) answer(o *recordOptions) error {
+func (p *Program) answer(ctx context.Context, o *recordOptions) error {
 	info, err := os.Stat(o.out)
 	if err != nil {
 		return err
 	}
 	o.summary.unpacked = recording.DefaultMaxUnpacked
-	err = p.summarize([]string{o.out}, &o.summary)
+	err = p.summarize(ctx, []string{o.out}, &o.summary)
 	if o.summary.format == formatText {
 		fmt.Fprintf(p.Err, "\nRecorded %.1f MB. See more with: weft view %s\n", float64(info.Size())/1e6, quoted(o.out))
 	}

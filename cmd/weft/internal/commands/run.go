@@ -114,7 +114,7 @@ func (p *Program) runProgram(ctx context.Context, words []string, o *recordOptio
 		fmt.Fprintf(p.Err, "weft: no JVM was recorded: %s started none that reads JDK_JAVA_OPTIONS, or it ended before its start\n", filepath.Base(words[0]))
 		return errors.Join(ended, &exitError{exitFailed})
 	}
-	return errors.Join(ended, p.answerRun(found, o))
+	return errors.Join(ended, p.answerRun(ctx, found, o))
 }
 
 // untilEnd waits for a program, whose signals are its own, and ends the recording before if there is a limit.
@@ -151,11 +151,11 @@ func (p *Program) untilEnd(ctx context.Context, program *exec.Cmd, direct bool, 
 }
 
 // answerRun prints the summary of recordings to standard error.
-func (p *Program) answerRun(files []string, o *recordOptions) error {
+func (p *Program) answerRun(ctx context.Context, files []string, o *recordOptions) error {
 	to := *p
 	to.Out = p.Err
 	o.summary.unpacked = recording.DefaultMaxUnpacked
-	err := to.summarize(files, &o.summary)
+	err := to.summarize(ctx, files, &o.summary)
 	if o.summary.format == formatText {
 		fmt.Fprintf(p.Err, "\nSee more with: weft view")
 		for _, file := range files {

@@ -4,19 +4,18 @@
 package commands
 
 import (
+	"context"
 	"errors"
-	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/weft-otel/weft/cmd/weft/internal/replay"
 	"github.com/weft-otel/weft/cmd/weft/internal/summary"
-	"github.com/weft-otel/weft/internal/printable"
+	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/why"
 )
 
 const summaryLong = `Shows where threads lose time. The first sentence names the cause: who held the lock, permit or
@@ -52,8 +51,8 @@ func tuneForReading() {
 type summaryOptions struct {
 	top      int
 	format   format
-	span     replay.Span
-	unpacked int64 // bytes
+	from, to string // as of why.Range
+	unpacked int64  // bytes
 	against  string
 	requests [2]uint64 // before and now; 0: not given
 }
@@ -67,20 +66,23 @@ func (p *Program) summary() *cobra.Command {
 	flags := cmd.Flags()
 	flags.IntVar(&o.top, "top", 10, "show at most this many rows per table")
 	shown := formatFlag(flags, "tables for people, or all data for programs, with durations in\nnanoseconds")
-	flags.Var((*instant)(&o.span.From), "from", "of recordings, only use events at or after this time\n(2026-11-21T16:50:00Z)")
-	flags.Var((*instant)(&o.span.To), "to", "of recordings, only use events before this time")
+	flags.StringVar(&o.from, "from", "", "start of the time to sum up: an offset such as 12.5s, or -30s from the\nend, or a time (default: that of the recording)")
+	flags.StringVar(&o.to, "to", "", "end of the time to sum up (default: that of the recording)")
 	flags.StringVar(&o.against, "against", "", "compare the recording with this one, by what threads waited for and where")
 	requests := flags.String("requests", "", "with --against, the number of requests before and now, such as 1000,1200:\ncompare the time per request, not per second")
 	unpacked := flags.Int("max-unpacked", recording.DefaultMaxUnpacked>>30, "read at most this many gibibytes of a compressed file, decompressed")
-	cmd.RunE = func(_ *cobra.Command, files []string) error {
+	cmd.RunE = func(cmd *cobra.Command, files []string) error {
 		const most = 1 << 20 // a pebibyte
 		switch o.format = *shown; {
 		case o.top < 1:
 			return usagef("invalid --top %d: want 1 or more", o.top)
 		case *unpacked < 1 || *unpacked > most:
 			return usagef("invalid --max-unpacked %d: want 1 to %d gibibytes", *unpacked, most)
-		case !o.span.Valid():
-			return usagef("--from %s must be before --to %s", o.span.From.Format(time.RFC3339Nano), o.span.To.Format(time.RFC3339Nano))
+		case o.against != "" && (o.from != "" || o.to != ""):
+			return usagef("--against compares whole recordings: leave out --from and --to")
+		}
+		if err := why.CheckTimes(o.from, o.to); err != nil {
+			return usageError{err}
 		}
 		o.unpacked = int64(*unpacked) << 30
 		if err := o.checkAgainst(*requests, files); err != nil {
@@ -90,103 +92,33 @@ func (p *Program) summary() *cobra.Command {
 		if o.against != "" {
 			return p.compare(files[0], &o)
 		}
-		return p.summarize(files, &o)
+		ctx, stop := interruptible(cmd.Context())
+		defer stop()
+		return p.summarize(ctx, files, &o)
 	}
 	return cmd
 }
 
 // summarize prints the summary of files.
-func (p *Program) summarize(files []string, o *summaryOptions) error {
-	sources, closeAll, openErr := p.open(files, o.span)
-	defer closeAll()
-	if len(sources) == 0 {
-		return openErr
+func (p *Program) summarize(ctx context.Context, files []string, o *summaryOptions) error {
+	var aggregates summary.Aggregates
+	view, problems := p.readAll(ctx, files, &readOptions{unpacked: o.unpacked, aggregate: aggregates.Add})
+	if view == nil {
+		return problems
 	}
-	for i := range sources {
-		sources[i].MaxUnpacked = o.unpacked
+	defer view.Close(context.WithoutCancel(ctx))
+	s, err := summary.Ask(ctx, page.Of(view.Handler()), &summary.Options{From: o.from, To: o.to, Top: o.top})
+	if bad := (summary.BadRange{}); errors.As(err, &bad) {
+		err = usageError{err}
 	}
-	stop := p.line().Watch(func() (string, int64, int64) { return reading(sources) })
-	s, readErr := summary.Read(sources...)
-	stop()
-	var err error
+	if err != nil {
+		return errors.Join(err, problems)
+	}
+	s.AddAggregates(&aggregates)
 	if o.format == formatJSON {
 		err = p.writeJSON(s)
 	} else {
 		err = s.WriteText(p.Out, o.top)
 	}
-	return errors.Join(err, openErr, readErr)
-}
-
-// instant is a point in time as the value of a flag.
-type instant time.Time
-
-func (t *instant) String() string {
-	if at := time.Time(*t); !at.IsZero() {
-		return at.Format(time.RFC3339Nano)
-	}
-	return ""
-}
-
-// Type is what help shows as the value.
-func (*instant) Type() string { return "time" }
-
-// Set accepts times as in RFC 3339.
-func (t *instant) Set(text string) error {
-	at, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return errors.New("want a time such as 2026-11-21T16:50:00Z")
-	}
-	*t = instant(at)
-	return nil
-}
-
-// open opens the files; the error lists those that cannot be opened.
-func (p *Program) open(files []string, span replay.Span) (sources []replay.Source, closeAll func(), err error) {
-	var opened []io.Closer
-	closeAll = func() {
-		for _, f := range opened {
-			_ = f.Close() // read only
-		}
-	}
-	var errs []error
-	for _, name := range files {
-		if name == "-" {
-			sources = append(sources, replay.Source{Name: "standard input", Reader: p.In, Span: span})
-			continue
-		}
-		f, err := os.Open(name)
-		if err != nil {
-			errs = append(errs, errors.New(printable.Text(err.Error())))
-			continue
-		}
-		opened = append(opened, f)
-		sources = append(sources, replay.Source{Name: name, Path: name, Reader: f, Span: span})
-	}
-	return sources, closeAll, errors.Join(errs...)
-}
-
-// reading says how much of the files was read, as far as they are read in sequence.
-func reading(sources []replay.Source) (what string, done, total int64) {
-	for _, source := range sources {
-		file, ok := source.Reader.(*os.File)
-		if !ok {
-			continue
-		}
-		info, err := file.Stat()
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		at, err := file.Seek(0, io.SeekCurrent)
-		if err != nil {
-			continue
-		}
-		done, total = done+at, total+info.Size()
-		if at < info.Size() && what == "" {
-			what = "reading " + printable.Text(source.Name)
-		}
-	}
-	if what == "" {
-		return "analyzing", 0, 0
-	}
-	return what, done, total
+	return errors.Join(err, problems)
 }

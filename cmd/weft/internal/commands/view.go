@@ -16,8 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weft-otel/weft/cmd/weft/internal/browser"
-	"github.com/weft-otel/weft/cmd/weft/internal/local"
-	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/recording"
 )
@@ -121,38 +119,32 @@ func isRecordingName(word string) bool {
 }
 
 func (p *Program) viewFiles(ctx context.Context, files []string, o *viewOptions) error {
-	view, err := local.NewPage(&local.PageOptions{Version: p.Version, MaxBytes: o.live.maxBytes, Window: time.Second, Logger: p.logger()})
+	options := readOptions{format: o.format, history: o.live.maxBytes, unpacked: int64(o.unpacked) << 30}
+	view, err := p.newPage(&options)
 	if err != nil {
 		return err
 	}
 	defer view.Close(context.WithoutCancel(ctx))
-	receiver, err := local.Files(ctx, files, o.format, int64(o.unpacked)<<30, view, p.logger())
-	if err != nil {
-		return err
-	}
-	serving, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	stop := p.line().Watch(func() (string, int64, int64) { return "reading", 0, 0 })
+	ctx, end := context.WithCancelCause(ctx)
+	read := make(chan struct{})
 	go func() {
-		defer stop()
-		select {
-		case <-receiver.Finished():
-		case <-ctx.Done():
-			return
-		}
-		view.Finish(ctx)
-		if list, err := page.Of(view.Handler()).Sessions(ctx); err == nil && len(list.Sessions) == 0 {
-			end(errNothing)
+		defer close(read)
+		err := p.readInto(ctx, view, files, &options)
+		switch {
+		case ctx.Err() != nil:
+		case view.Sessions() == 0:
+			end(errors.Join(err, errNothing))
+		case err != nil:
+			fmt.Fprintf(p.Err, "weft: %v\n", err)
 		}
 	}()
-	err = view.Serve(serving, o.address, p.show(ctx, o, ""))
-	stop()
-	if cause := context.Cause(serving); errors.Is(cause, errNothing) {
+	err = view.Serve(ctx, o.address, p.show(ctx, o, ""))
+	if cause := context.Cause(ctx); errors.Is(cause, errNothing) {
 		err = cause
 	}
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), detachTime)
-	defer cancel()
-	return errors.Join(err, receiver.Close(closing))
+	end(nil)
+	<-read
+	return err
 }
 
 var errNothing = errors.New("there is nothing to view")

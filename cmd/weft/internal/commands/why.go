@@ -10,11 +10,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/weft-otel/weft/cmd/weft/internal/local"
 	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/recording"
@@ -64,6 +62,9 @@ func (p *Program) why() *cobra.Command {
 		if o.unpacked < 1 || o.unpacked > 1<<20 {
 			return usagef("invalid --max-unpacked %d: want 1 to %d gibibytes", o.unpacked, 1<<20)
 		}
+		if err := why.CheckTimes(o.from, o.to); err != nil {
+			return usageError{err}
+		}
 		if files, err := areFiles(args); err != nil || !files {
 			return fmt.Errorf("%s: no such file", printable.Text(args[0]))
 		}
@@ -75,9 +76,9 @@ func (p *Program) why() *cobra.Command {
 }
 
 func (p *Program) explain(ctx context.Context, file string, o *whyOptions) error {
-	view, err := p.readAll(ctx, file, o.unpacked)
-	if err != nil {
-		return err
+	view, problems := p.readAll(ctx, []string{file}, &readOptions{unpacked: int64(o.unpacked) << 30})
+	if view == nil {
+		return problems
 	}
 	defer view.Close(context.WithoutCancel(ctx))
 	client := page.Of(view.Handler())
@@ -88,11 +89,15 @@ func (p *Program) explain(ctx context.Context, file string, o *whyOptions) error
 	if session.From >= session.To {
 		return errors.New("the recording has no two events at different times, so there is nothing to explain")
 	}
-	from, to, err := why.Range(session, o.from, o.to)
-	if err != nil {
-		return usageError{err}
+	query := url.Values{}
+	if o.from != "" || o.to != "" {
+		from, to, err := why.Range(session, o.from, o.to)
+		if err != nil {
+			return usageError{err}
+		}
+		query.Set("from", strconv.FormatInt(from, 10))
+		query.Set("to", strconv.FormatInt(to, 10))
 	}
-	query := url.Values{"from": {strconv.FormatInt(from, 10)}, "to": {strconv.FormatInt(to, 10)}}
 	if o.thread != "" {
 		thread, err := why.Thread(ctx, client, session.ID, o.thread)
 		if err != nil {
@@ -105,35 +110,9 @@ func (p *Program) explain(ctx context.Context, file string, o *whyOptions) error
 		return err
 	}
 	if o.format == formatJSON {
-		return why.PrintJSON(p.Out, &answer)
+		return errors.Join(why.PrintJSON(p.Out, &answer), problems)
 	}
-	return why.Print(p.Out, &answer, p.width())
-}
-
-// readAll reads a recording to its end. The caller closes the page.
-func (p *Program) readAll(ctx context.Context, file string, unpacked int) (*local.Page, error) {
-	view, err := local.NewPage(&local.PageOptions{Version: p.Version, MaxBytes: defaultHistory, Window: time.Second, Logger: p.logger()})
-	if err != nil {
-		return nil, err
-	}
-	stop := p.line().Watch(func() (string, int64, int64) { return "reading " + printable.Text(file), 0, 0 })
-	defer stop()
-	receiver, err := local.Files(ctx, []string{file}, "", int64(unpacked)<<30, view, p.logger())
-	if err != nil {
-		view.Close(ctx)
-		return nil, err
-	}
-	select {
-	case <-receiver.Finished():
-	case <-ctx.Done():
-	}
-	_ = receiver.Close(context.WithoutCancel(ctx)) // it has read what there is
-	view.Finish(context.WithoutCancel(ctx))
-	if err := ctx.Err(); err != nil {
-		view.Close(context.WithoutCancel(ctx))
-		return nil, err
-	}
-	return view, nil
+	return errors.Join(why.Print(p.Out, &answer, p.width()), problems)
 }
 
 // chooseSession returns the session whose ID begins with a text, or the only one.
@@ -152,8 +131,6 @@ func chooseSession(ctx context.Context, client *page.Client, start string) (*vie
 		ids = append(ids, s.ID[:8]+" ("+printable.Text(s.Service)+")")
 	}
 	switch {
-	case len(list.Sessions) == 0:
-		return nil, errors.New("the file contains no events of a JVM")
 	case len(found) == 0:
 		return nil, usagef("no session begins with %q: there are %s", start, strings.Join(ids, ", "))
 	case len(found) > 1:

@@ -10,17 +10,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap"
 
-	"github.com/weft-otel/weft/cmd/weft/internal/local"
+	"github.com/weft-otel/weft/cmd/weft/internal/local/localtest"
 	"github.com/weft-otel/weft/internal/assistant"
 	pageclient "github.com/weft-otel/weft/internal/page"
-	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/threadview/server"
 	"github.com/weft-otel/weft/internal/viewapi"
 )
@@ -29,14 +26,7 @@ import (
 func page(t *testing.T, path string) {
 	t.Helper()
 	ctx := t.Context()
-	view, err := local.NewPage(&local.PageOptions{Version: "1", MaxBytes: 1 << 30, Window: time.Second, Logger: zap.NewNop()})
-	require.NoError(t, err)
-	defer view.Close(ctx)
-	receiver, err := local.Files(ctx, []string{path}, "", recording.DefaultMaxUnpacked, view, zap.NewNop())
-	require.NoError(t, err)
-	<-receiver.Finished()
-	require.NoError(t, receiver.Close(ctx))
-	view.Finish(ctx)
+	view, _ := localtest.Open(t, path) // problems are the point
 	client := pageclient.Of(view.Handler())
 	list, err := client.Sessions(ctx)
 	require.NoError(t, err)

@@ -4,6 +4,7 @@
 package historyfuzz
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/weft-otel/weft/cmd/weft/internal/commands"
 	"github.com/weft-otel/weft/cmd/weft/internal/convert"
 	"github.com/weft-otel/weft/cmd/weft/internal/replay"
+	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -101,7 +103,7 @@ func windows(t *testing.T, path string) {
 	require.NoError(t, err)
 	decoded, stats, err := threadtest.Decode(&format, recording.Options{Symbols: symbols.New(symbols.DefaultLimits()), Sidecar: formats.Sidecar(path)}, data, 0)
 	threadtest.CheckDecoded(t, format.Name, decoded, stats, err)
-	_ = replay.Play(&format, replay.Source{Name: "it", Path: path}, strings.NewReader(string(data)), &validator{t: t}) // problems, as above
+	_ = replay.Play(t.Context(), replay.Source{Name: "it", Path: path, Reader: bytes.NewReader(data)}, engine.DefaultConfig(), &validator{t: t}) // problems, as above
 }
 
 // validator checks the windows of a recording.
@@ -117,4 +119,4 @@ func (v *validator) Window(w *window.Window) {
 
 func (*validator) Aggregate(*jvmthread.Aggregate) {}
 
-func (*validator) Close() {}
+func (*validator) Close(window.Cut) {}

@@ -4,8 +4,6 @@
 package local
 
 import (
-	"strings"
-
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	noopmetric "go.opentelemetry.io/otel/metric/noop"
@@ -23,9 +21,4 @@ func telemetry(logger *zap.Logger) component.TelemetrySettings {
 	return component.TelemetrySettings{
 		Logger: logger, TracerProvider: nooptrace.NewTracerProvider(), MeterProvider: noopmetric.NewMeterProvider(), Resource: pcommon.NewResource(),
 	}
-}
-
-// literal is a pattern that matches one path only.
-func literal(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(path)
 }

@@ -4,23 +4,17 @@
 package local_test
 
 import (
-	"bytes"
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/cmd/weft/internal/convert"
-	"github.com/weft-otel/weft/cmd/weft/internal/local"
-	"github.com/weft-otel/weft/cmd/weft/internal/replay"
-	"github.com/weft-otel/weft/cmd/weft/internal/summary"
+	"github.com/weft-otel/weft/cmd/weft/internal/local/localtest"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/recording"
@@ -30,53 +24,33 @@ import (
 	"github.com/weft-otel/weft/internal/wire"
 )
 
-// open shows a file as weft view does.
-func open(t *testing.T, file string) *local.Page {
-	t.Helper()
-	ctx := t.Context()
-	p, err := local.NewPage(&local.PageOptions{MaxBytes: 1 << 28, Window: time.Second, Logger: zap.NewNop()})
-	require.NoError(t, err)
-	t.Cleanup(func() { p.Close(context.Background()) })
-	receiver, err := local.Files(ctx, []string{file}, "", 1<<30, p, zap.NewNop())
-	require.NoError(t, err)
-	<-receiver.Finished()
-	require.NoError(t, receiver.Close(ctx))
-	p.Finish(ctx)
-	return p
-}
-
 // view shows a file, and returns its only session and the locks of that.
 func view(t *testing.T, file string) (viewapi.Session, viewapi.Locks) {
 	t.Helper()
-	ctx := t.Context()
-	client := page.Of(open(t, file).Handler())
-	list, err := client.Sessions(ctx)
+	client, session := localtest.Session(t, file)
+	locks, err := client.Locks(t.Context(), session.ID, nil)
 	require.NoError(t, err)
-	require.Len(t, list.Sessions, 1)
-	locks, err := client.Locks(ctx, list.Sessions[0].ID, nil)
-	require.NoError(t, err)
-	return list.Sessions[0], locks
+	return *session, locks
 }
 
-// The page writes spans in windows of the length that thread_span has by default.
+// The page writes spans with the same waits as those that weft convert writes.
 func TestSpansOfThePage(t *testing.T) {
 	const file = "../commands/testdata/checkout.weft.zst"
 	converted := filepath.Join(t.TempDir(), "x.spans.json")
 	_, err := convert.Convert(t.Context(), convert.Request{In: file, Out: converted})
 	require.NoError(t, err)
-	written, err := os.ReadFile(converted)
+	p, err := localtest.Open(t, file)
 	require.NoError(t, err)
-	want, err := summary.Read(replay.Source{Reader: bytes.NewReader(written)})
-	require.NoError(t, err)
-	p := open(t, file)
 	list, err := page.Of(p.Handler()).Sessions(t.Context())
 	require.NoError(t, err)
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/api/sessions/"+list.Sessions[0].ID+"/download?format=otlp", http.NoBody)
 	w := httptest.NewRecorder()
 	p.Handler().ServeHTTP(w, r)
-	got, err := summary.Read(replay.Source{Reader: w.Body})
-	require.NoError(t, err)
-	assert.Equal(t, want.Windows, got.Windows)
+	downloaded := filepath.Join(t.TempDir(), "y.spans.json")
+	require.NoError(t, os.WriteFile(downloaded, w.Body.Bytes(), 0o600))
+	_, want := view(t, converted)
+	_, got := view(t, downloaded)
+	assert.NotEmpty(t, want.Locks)
 	assert.Equal(t, want.Locks, got.Locks)
 }
 

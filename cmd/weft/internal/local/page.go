@@ -15,9 +15,16 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/net/netutil"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/replay"
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
+	"github.com/weft-otel/weft/internal/engine"
+	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/sessions"
+	"github.com/weft-otel/weft/internal/spanlines"
 	"github.com/weft-otel/weft/internal/threadview"
+	"github.com/weft-otel/weft/internal/threadview/fill"
 	"github.com/weft-otel/weft/internal/threadview/server"
 )
 
@@ -28,6 +35,8 @@ type PageOptions struct {
 	Window   time.Duration                  // delay of what is shown
 	Agents   agentcontrolextension.Registry // that the page can control; nil: none
 	Logger   *zap.Logger
+	// Aggregate gets the sums of agents in aggregated mode, which the page does not show; nil: they are ignored.
+	Aggregate func(*replay.Session, *jvmthread.Aggregate)
 }
 
 // Page shows the sessions whose carriers it consumes.
@@ -35,6 +44,8 @@ type Page struct {
 	consumer.Traces
 
 	view    *threadview.View
+	options *PageOptions
+	engine  engine.Config
 	handler http.Handler
 }
 
@@ -55,14 +66,50 @@ func NewPage(o *PageOptions) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Page{Traces: next, view: view, handler: handler}, nil
+	p := &Page{Traces: next, view: view, options: o, engine: options.Config().Engine, handler: handler}
+	p.engine.Window = o.Window
+	return p, nil
 }
 
 // Handler serves the page and its API.
 func (p *Page) Handler() http.Handler { return p.handler }
 
-// Finish closes all sessions: no carriers follow.
-func (p *Page) Finish(ctx context.Context) { p.view.Finish(ctx) }
+// Sessions is the number of JVMs that the page shows.
+func (p *Page) Sessions() int { return p.view.Stats().Sessions }
+
+// Read adds the sessions of a recording. The error lists the problems of the recording; the page shows what can be read of it.
+func (p *Page) Read(ctx context.Context, source replay.Source) error {
+	err := replay.Play(ctx, source, p.engine, &reader{page: p})
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("%s: %w", printable.Text(source.Name), err)
+	}
+	return ctx.Err()
+}
+
+// reader stores what a recording contains.
+type reader struct {
+	page    *Page
+	of      *replay.Session
+	session *fill.Session
+}
+
+// Session implements [replay.Sink].
+func (r *reader) Session(s *replay.Session) {
+	r.of, r.session = s, r.page.view.Record(s.ID, spanlines.Resource(&s.Session, s.Format), s.Engine.Engine, s.Symbols)
+}
+
+// Window implements [replay.Sink].
+func (r *reader) Window(w *window.Window) { r.session.Window(w) }
+
+// Aggregate implements [replay.Sink].
+func (r *reader) Aggregate(sums *jvmthread.Aggregate) {
+	if r.page.options.Aggregate != nil {
+		r.page.options.Aggregate(r.of, sums)
+	}
+}
+
+// Close implements [replay.Sink].
+func (r *reader) Close(why window.Cut) { r.session.Close(why) }
 
 // Close frees the history.
 func (p *Page) Close(ctx context.Context) {

@@ -1,17 +1,15 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package local answers: how do events reach this program without a collector? It runs the receiver of the collector for one purpose, agents
-// that connect to a listener or recordings in files, and the page on a port of this machine.
+// Package local answers: how do events reach this program without a collector? It runs the receiver of the collector for
+// agents that connect to a listener, reads recordings, and serves the page on a port of this machine.
 package local
 
 import (
 	"context"
-	"fmt"
 	"net"
 
 	"go.opentelemetry.io/collector/component"
-	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/extension"
 	"go.opentelemetry.io/collector/receiver"
@@ -37,33 +35,10 @@ func NewRegistry(ctx context.Context) (agentcontrolextension.Registry, error) {
 // Agents receives from the agents that connect to a listener, and closes the listener with the Receiver. Registry has the agents that are
 // connected; nil: they cannot be controlled.
 func Agents(ctx context.Context, listener net.Listener, registry agentcontrolextension.Registry, next consumer.Traces, logger *zap.Logger) (*Receiver, error) {
-	return open(ctx, func(cfg *jvmthreadreceiver.Config) error {
-		cfg.RemoteControl = registry != nil
-		cfg.Protocols.Stream.Listener = listener
-		return nil
-	}, registry, next, logger)
-}
-
-// Files reads recordings, each once, in the format that its content shows, or in the format with a name. MaxUnpacked bounds the bytes that
-// are read of a compressed one.
-func Files(ctx context.Context, paths []string, format string, maxUnpacked int64, next consumer.Traces, logger *zap.Logger) (*Receiver, error) {
-	return open(ctx, func(cfg *jvmthreadreceiver.Config) error {
-		patterns := make([]any, len(paths))
-		for i, path := range paths {
-			patterns[i] = literal(path)
-		}
-		return confmap.NewFromStringMap(map[string]any{"protocols": map[string]any{"file": map[string]any{
-			"include": patterns, "format": format, "max_unpacked_size": maxUnpacked,
-		}}}).Unmarshal(cfg)
-	}, nil, next, logger)
-}
-
-func open(ctx context.Context, change func(*jvmthreadreceiver.Config) error, registry agentcontrolextension.Registry, next consumer.Traces, logger *zap.Logger) (*Receiver, error) {
 	factory := jvmthreadreceiver.NewFactory()
 	cfg := factory.CreateDefaultConfig().(*jvmthreadreceiver.Config)
-	if err := change(cfg); err != nil {
-		return nil, fmt.Errorf("receiver: %w", err)
-	}
+	cfg.RemoteControl = registry != nil
+	cfg.Protocols.Stream.Listener = listener
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -80,11 +55,6 @@ func open(ctx context.Context, change func(*jvmthreadreceiver.Config) error, reg
 		return nil, err
 	}
 	return r, nil
-}
-
-// Finished is closed once all recordings have been read.
-func (r *Receiver) Finished() <-chan struct{} {
-	return r.receiver.(interface{ Finished() <-chan struct{} }).Finished()
 }
 
 // Close stops receiving. Sessions do not end with it.

@@ -6,11 +6,13 @@
 package profiles
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"time"
 
 	"github.com/weft-otel/weft/cmd/weft/internal/replay"
+	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/engine/profile"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -68,12 +70,7 @@ func newCollector(config profile.Config, report func(*collector, profile.Family,
 }
 
 func (c *collector) read(source replay.Source) error {
-	format, r, free, err := open(&source)
-	if err == nil {
-		defer free()
-		err = replay.Play(&format, source, r, c)
-	}
-	if err != nil {
+	if err := replay.Play(context.Background(), source, engine.DefaultConfig(), c); err != nil {
 		return fmt.Errorf("%s: %w", printable.Text(source.Name), err)
 	}
 	return nil
@@ -98,7 +95,7 @@ func (c *collector) Aggregate(a *jvmthread.Aggregate) {
 }
 
 // Close implements [replay.Sink].
-func (c *collector) Close() {
+func (c *collector) Close(window.Cut) {
 	e := c.session.Engine
 	c.account.Close(e.Timeline(), e.Now())
 	c.account.Flush(func(f profile.Family, samples []profile.Sample) { c.report(c, f, samples) })

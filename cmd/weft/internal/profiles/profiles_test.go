@@ -15,12 +15,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/local/localtest"
 	"github.com/weft-otel/weft/cmd/weft/internal/profiles"
 	"github.com/weft-otel/weft/cmd/weft/internal/replay"
-	"github.com/weft-otel/weft/cmd/weft/internal/summary"
 	"github.com/weft-otel/weft/internal/engine/profile"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/formats"
 	"github.com/weft-otel/weft/internal/stackprofile"
@@ -62,17 +63,13 @@ func source(t *testing.T, path string) replay.Source {
 	return replay.Source{Name: path, Path: path, Reader: file}
 }
 
-// checkTotals compares the profiles of a recording with its summary, to the nanosecond.
+// checkTotals compares the profiles of a recording with its page, to the nanosecond.
 func checkTotals(t *testing.T, path string) (contended profile.Sum) {
 	t.Helper()
-	s, err := summary.Read(source(t, path))
+	client, session := localtest.Session(t, path)
+	callers, err := client.Callers(t.Context(), session.ID, page.Query{"kind": {"blocked"}})
 	require.NoError(t, err)
-	for i := range s.Waits {
-		if w := &s.Waits[i]; w.Contended {
-			contended.Count += uint64(w.Count)
-			contended.Time += w.Time
-		}
-	}
+	contended = profile.Sum{Count: uint64(callers.Sum.Stats.Count), Time: time.Duration(callers.Sum.Stats.Time)}
 	for _, f := range []profile.Family{profile.Block, profile.Mutex} {
 		p, err := profiles.Read(source(t, path), profiles.Request{Family: f})
 		require.NoError(t, err)
@@ -81,7 +78,7 @@ func checkTotals(t *testing.T, path string) (contended profile.Sum) {
 	return contended
 }
 
-func TestTotalsAreThoseOfTheSummary(t *testing.T) {
+func TestTotalsAreThoseOfThePage(t *testing.T) {
 	for seed := range uint64(10) {
 		events, sym := threadtest.Recorded(seed, 3+int(seed), 4, 600)
 		require.NotZero(t, checkTotals(t, recorded(t, events, sym)))

@@ -4,7 +4,6 @@
 package profiles_test
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -13,9 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap"
 
-	"github.com/weft-otel/weft/cmd/weft/internal/local"
+	"github.com/weft-otel/weft/cmd/weft/internal/local/localtest"
 	"github.com/weft-otel/weft/cmd/weft/internal/profiles"
 	"github.com/weft-otel/weft/internal/compare"
 	"github.com/weft-otel/weft/internal/engine/profile"
@@ -30,14 +28,8 @@ import (
 func onPage(t *testing.T, files ...string) (_ *page.Client, ids map[string]string) {
 	t.Helper()
 	ctx := t.Context()
-	p, err := local.NewPage(&local.PageOptions{MaxBytes: 1 << 28, Window: time.Second, Logger: zap.NewNop()})
+	p, err := localtest.Open(t, files...)
 	require.NoError(t, err)
-	t.Cleanup(func() { p.Close(context.Background()) })
-	receiver, err := local.Files(ctx, files, "", 1<<30, p, zap.NewNop())
-	require.NoError(t, err)
-	<-receiver.Finished()
-	require.NoError(t, receiver.Close(ctx))
-	p.Finish(ctx)
 	client := page.Of(p.Handler())
 	list, err := client.Sessions(ctx)
 	require.NoError(t, err)

@@ -5,12 +5,12 @@
 package replay
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
-	"github.com/weft-otel/weft/cmd/weft/internal/units"
 	"github.com/weft-otel/weft/internal/drive"
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -19,6 +19,8 @@ import (
 	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/formats"
+	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 // MaxReported bounds the problems of a recording that an error lists.
@@ -27,9 +29,10 @@ const MaxReported = 10
 // UnpackedOption is the name of Source.MaxUnpacked for users.
 const UnpackedOption = "--max-unpacked"
 
-// Source is an input with traces or a recording.
+// Source is a recording.
 type Source struct {
 	Name   string // in errors
+	Format string // empty: what the content shows
 	Path   string // of the file, to find its side files; empty if the source is not a file
 	Span   Span   // part of a recording to read; zero: all of it
 	Reader io.Reader
@@ -53,61 +56,65 @@ type Sink interface {
 	Window(w *window.Window)
 	// Aggregate receives the sums of an agent in aggregated mode.
 	Aggregate(a *jvmthread.Aggregate)
-	// Close marks the end of the session.
-	Close()
+	// Close marks the end of the session, and why it ended.
+	Close(why window.Cut)
 }
 
 // Play runs the engine over a recording. The error lists the problems of the recording; what can be read of it is in the sink.
-func Play(format *recording.Format, source Source, r io.Reader, sink Sink) error {
+func Play(ctx context.Context, source Source, cfg engine.Config, sink Sink) error {
+	in, err := source.open()
+	if err != nil {
+		return err
+	}
+	defer in.free()
 	sym := symbols.New(symbols.DefaultLimits())
-	p := NewPlayer(sym, format.Name, sink)
-	p.name, p.span = source.Name, source.Span
+	p := &player{ctx: ctx, sink: sink, symbols: sym, format: in.format.Name, cfg: cfg, name: source.Name, span: source.Span, seed: in.seed}
 	options := recording.Options{
 		File: source.Name, Symbols: sym, MaxProblems: MaxReported, MaxUnpacked: source.MaxUnpacked, UnpackedOption: UnpackedOption,
 	}
 	if source.Path != "" {
 		options.Sidecar = formats.Sidecar(source.Path)
 	}
-	decoder := format.New(options, recording.CompleteWaits(p))
-	err := recording.Contain("", decoder, func() error {
-		_, err := io.Copy(decoder, r)
+	decoder := in.format.New(options, recording.CompleteWaits(p))
+	err = recording.Contain("", decoder, func() error {
+		_, err := io.Copy(decoder, in.reader)
 		err = errors.Join(err, decoder.Close())
 		p.close(jvmthread.NoTime, window.CutLost)
 		return err
 	})
 	if p.session != nil { // a panic
-		sink.Close()
+		sink.Close(window.CutFailed)
 	}
 	if more := decoder.Stats().Problems; more > MaxReported {
-		p.problems = append(p.problems, fmt.Errorf("and %s", units.Plural(int64(more-MaxReported), "more problem")))
+		p.problems = append(p.problems, fmt.Errorf("and %s", wording.Plural(more-MaxReported, "more problem")))
 	}
 	return errors.Join(append(p.problems, err)...)
 }
 
-// Player is the sink of a recording: it turns events into windows.
-type Player struct {
+// player is the sink of a recording: it turns events into windows.
+type player struct {
+	ctx      context.Context //nolint:containedctx // of one call; decoders do not pass one
 	sink     Sink
 	symbols  *symbols.Table
 	format   string
+	cfg      engine.Config
 	name     string // of the source
+	seed     []byte // see formats.SessionID
+	seen     int    // sessions
 	session  *Session
 	problems []error
 	span     Span
 }
 
-// NewPlayer returns a Player of a recording in a format, whose names the table gets.
-func NewPlayer(sym *symbols.Table, format string, sink Sink) *Player {
-	return &Player{sink: sink, symbols: sym, format: format}
-}
-
 // Session starts a session, after the end of the one before.
-func (p *Player) Session(s *recording.Session) error {
+func (p *player) Session(s *recording.Session) error {
 	p.close(jvmthread.NoTime, window.CutLost)
 	session := &Session{Session: *s, Format: p.format, Symbols: p.symbols}
-	if session.ID[0] == 0 {
-		session.ID[0] = 1
+	if session.ID == (jvmthread.SessionID{}) {
+		session.ID = formats.SessionID(p.seed, byte(p.seen))
 	}
-	cfg := engine.DefaultConfig()
+	p.seen++
+	cfg := p.cfg
 	cfg.Phase = window.Phase(session.ID, cfg.Window) // the windows of thread_span
 	session.Engine = drive.New(cfg, p.symbols)
 	p.session = session
@@ -116,11 +123,14 @@ func (p *Player) Session(s *recording.Session) error {
 }
 
 // Batch adds the events of a batch that lie within the span.
-func (p *Player) Batch(b *recording.Batch) error {
+func (p *player) Batch(b *recording.Batch) error {
 	if p.session == nil {
 		if err := p.Session(&recording.Session{}); err != nil {
 			return err
 		}
+	}
+	if err := p.ctx.Err(); err != nil {
+		return err
 	}
 	for _, th := range b.Threads {
 		p.symbols.SetThread(th)
@@ -137,7 +147,7 @@ func (p *Player) Batch(b *recording.Batch) error {
 }
 
 // Problem lists a problem of the recording.
-func (p *Player) Problem(problem recording.Problem) error {
+func (p *player) Problem(problem recording.Problem) error {
 	if problem.File == p.name { // which the caller adds
 		problem.File = ""
 	}
@@ -150,19 +160,22 @@ func (p *Player) Problem(problem recording.Problem) error {
 }
 
 // End ends the session. What its threads did last lasted until then.
-func (p *Player) End(end recording.End) error {
-	until := jvmthread.NoTime
+func (p *player) End(end recording.End) error {
+	until, why := jvmthread.NoTime, window.CutEnd
 	if from, to := p.span.bounds(); end.Time >= from {
 		until = min(end.Time, to)
 	}
-	p.close(until, window.CutEnd)
+	if end.Reason == threadpdata.EndLost {
+		why = window.CutLost
+	}
+	p.close(until, why)
 	return nil
 }
 
-func (p *Player) close(until jvmthread.Time, why window.Cut) {
+func (p *player) close(until jvmthread.Time, why window.Cut) {
 	if p.session != nil {
 		p.session.Engine.Close(until, why, p.sink.Window)
-		p.sink.Close()
+		p.sink.Close(why)
 		p.session = nil
 	}
 }

@@ -1,183 +1,228 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package summary answers: where did the threads of a run lose time? It reads the traces of windows as OTLP JSON, one object per line, and
-// adds up the totals on their root and thread spans: the hottest locks, the waits, the most blocked threads and the longest handoff chain.
-// Recordings are turned into the same traces first.
-//
-// Sums are exact, because a window's totals include the intervals that have no span, and a repeated window is counted once. State spans show
-// the rest: the names of locks, who held them, and the longest waits, which always have a span. Critical paths are not used.
-//
-// Package contention is not used, because its sums need every interval, while traces have folded most of them into these totals.
+// Package summary answers: where did the threads of a recording lose time? It asks the page's API, and prints what that answers as tables.
 package summary
 
 import (
-	"time"
+	"context"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
 
-	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/page"
+	"github.com/weft-otel/weft/internal/viewapi"
+	"github.com/weft-otel/weft/internal/why"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
-// Summary is the sums of a run. Durations are nanoseconds in JSON. Lists are sorted, the most important entries first.
+// Summary is what the page says about some sessions, those whose threads waited longest for each other first. Durations are nanoseconds in JSON.
 type Summary struct {
-	Headline      string        `json:"headline"` // the cause of the most expensive waits, in words
-	Services      []string      `json:"services"`
-	Recordings    []Recording   `json:"recordings,omitempty"` // sources that were recordings, not traces
-	Sessions      int           `json:"sessions"`
-	Windows       int           `json:"windows"`
-	Aggregates    int           `json:"aggregates,omitempty"` // sums of agents in aggregated mode, each of some seconds
-	Cuts          []Cut         `json:"cuts"`                 // why windows ended
-	Start         time.Time     `json:"start"`
-	End           time.Time     `json:"end"`
-	Spans         int64         `json:"spans"`
-	Events        int64         `json:"events"`
-	EventsLost    int64         `json:"events_lost"`   // in the agent
-	EventsMissed  int64         `json:"events_missed"` // lost in transit, or sent before the collector joined
-	FoldedCount   int64         `json:"folded_count"`  // intervals without a span
-	FoldedTime    time.Duration `json:"folded_time"`
-	FoldedThreads int64         `json:"folded_threads"` // threads without a span, added up over windows
-	States        []State       `json:"states"`
-	Deadlocks     []Deadlock    `json:"deadlocks"`
-	Locks         []Lock        `json:"locks"`
-	Objects       []Object      `json:"objects"` // what the spans of contended waits were for; at most maxObjects
-	Waits         []Waits       `json:"waits"`
-	Chain         *Chain        `json:"longest_chain,omitempty"`
-	Threads       []Thread      `json:"threads"`
-	Longest       []Blocked     `json:"longest_blocked"` // at most maxLongest
+	Sessions []Session `json:"sessions"`
+	Total    int       `json:"total"` // sessions that there are
 }
 
-// Recording is a session read from a recording.
-type Recording struct {
-	Format     string   `json:"format"`
-	Thresholds []string `json:"thresholds,omitempty"` // shorter events are not recorded
+// Session is what the page says about a session. Lists have at most as many rows as requested, the most important first.
+type Session struct {
+	Headline   string            `json:"headline"`   // the cause of the most expensive waits, in words
+	Aggregated bool              `json:"aggregated"` // the sums of an agent in aggregated mode: no threads, no history
+	Session    viewapi.Session   `json:"session"`
+	Answer     viewapi.Answer    `json:"answer"`
+	Kinds      viewapi.Kinds     `json:"kinds"`
+	Threads    []Thread          `json:"threads"` // that were blocked
+	Sum        viewapi.ThreadSum `json:"sum"`     // of all platform threads
+	Waits      []Wait            `json:"longest"`
+	Run        *Run              `json:"longest_handoffs"` // null: no lock was handed off
+	Objects    viewapi.Classes   `json:"object_waits"`
 }
 
-// Cut is the number of windows that ended for one reason.
-type Cut struct {
-	Reason  string `json:"reason"`
-	Windows int    `json:"windows"`
-}
-
-// State is how often and how long threads were in a state.
-type State struct {
-	Name  string        `json:"name"`
-	Count int64         `json:"count"`
-	Time  time.Duration `json:"time"`
-}
-
-// Lock is the sums of all locks, permits or pools of one class. Contention and waiting are separate: a blocked thread has work to do, one
-// in Object.wait has none. Whatever the state of the thread, a contended wait counts as blocked.
-type Lock struct {
-	Class       string        `json:"class"`
-	Kind        string        `json:"kind,omitempty"` // lock, permit or pool; empty: no thread was blocked
-	Name        string        `json:"name,omitempty"` // in the source, if all waits that have a span are for the same
-	Contentions int64         `json:"contentions"`
-	Handoffs    int64         `json:"handoffs"`
-	Blocked     time.Duration `json:"blocked_time"`
-	BlockedMax  time.Duration `json:"blocked_max"`
-	Waiters     int64         `json:"waiters"` // most threads blocked on one lock at the same time
-	Holds       int64         `json:"holds"`   // that other threads waited for
-	Held        time.Duration `json:"held_time"`
-	HeldMax     time.Duration `json:"held_max"`
-	Waits       int64         `json:"waits"`
-	Waited      time.Duration `json:"waited_time"`
-	Folded      int64         `json:"folded_count"` // contentions without a span
-	FoldedTime  time.Duration `json:"folded_time"`
-	Holders     States        `json:"-"` // parts of Held, by the state of the holder
-}
-
-// States is time by jvmthread.State.
-type States [jvmthread.NumStates]time.Duration
-
-// Object is all locks with one name in the source, or all of a class; or a semaphore, or a pool. Its sums are those of the waits that have a
-// span.
-type Object struct {
-	Name        string        `json:"name"`
-	Caller      string        `json:"caller,omitempty"` // of the lock, if its name is not known and its class is one of the JDK
-	Class       string        `json:"class"`
-	Kind        string        `json:"kind"`
-	Entry       string        `json:"entry,omitempty"` // the library's method through which threads waited
-	Site        string        `json:"function"`        // of the application, where threads waited longest
-	Threads     int           `json:"threads"`         // that waited
-	Contentions int64         `json:"contentions"`
-	Blocked     time.Duration `json:"blocked_time"`
-	Holders     []Holder      `json:"holders"` // at most maxHolders
-}
-
-// Holder is a thread that held what others waited for.
-type Holder struct {
-	Thread   string        `json:"thread"`
-	Share    float64       `json:"share"`     // of the waits' time, from 0 to 1. Holders of permits and of objects of a pool overlap
-	Held     time.Duration `json:"held_time"` // at least, as one other thread that waited saw it
-	State    string        `json:"state"`     // longest
-	Function string        `json:"function"`  // in that state, if known
-}
-
-// Waits are all waits of a kind.
-type Waits struct {
-	Kind      string        `json:"kind"`
-	Contended bool          `json:"contended"`
-	Count     int64         `json:"count"`
-	Time      time.Duration `json:"time"`
-	Site      string        `json:"function,omitempty"` // with most time, of the waits that have a span
-	Entry     string        `json:"entry,omitempty"`
-	Idle      bool          `json:"idle"` // the threads had no task
-}
-
-// Chain is consecutive handoffs of one lock, each by the thread that received the lock in the previous one.
-type Chain struct {
-	Class   string        `json:"class"`
-	Length  int64         `json:"length"`
-	Time    time.Duration `json:"time"`
-	Threads string        `json:"threads"` // the first threads: a -> b -> c
-	Service string        `json:"service"`
-	At      time.Time     `json:"at"` // start of the window
-	TraceID string        `json:"trace_id"`
-}
-
-// Thread is the sums of all threads with the same name in one session, so that short-lived workers share a row, or of a group of virtual
-// threads, see contention.VirtualGroup: spans do not say where a thread was started.
+// Thread is the sums of the platform threads with one name, of a session's 500 that were blocked longest, or of a group of virtual threads.
 type Thread struct {
-	Name    string        `json:"name"`
-	Virtual bool          `json:"virtual,omitempty"`
-	Service string        `json:"service"`
-	Threads int           `json:"threads"`
-	Blocks  int64         `json:"blocked_count"` // contended waits
-	Blocked time.Duration `json:"blocked_time"`
-	Waits   int64         `json:"waiting_count"`
-	Waited  time.Duration `json:"waiting_time"`
-	Time    time.Duration `json:"time"` // in any state
+	Name    string            `json:"name"`
+	Threads int               `json:"threads"`
+	Blocked viewapi.StateTime `json:"blocked"`
+	Waited  int64             `json:"waited"` // in Object.wait
+	Time    int64             `json:"time"`   // of their lives
 }
 
-// Deadlock is a cycle of threads that wait for each other forever.
-type Deadlock struct {
-	ID      string    `json:"id"`
-	Threads string    `json:"threads"` // a -> Left -> b -> Right -> a
-	Since   time.Time `json:"since"`
-	Service string    `json:"service"`
-	TraceID string    `json:"trace_id"`
+// Wait is the longest wait of a method for a lock, a permit or an object of a pool.
+type Wait struct {
+	viewapi.Interval
+
+	Length int64  `json:"length"` // of the whole wait
+	Name   string `json:"name"`   // of what it was for
 }
 
-// Blocked is one contended wait; it may span several windows.
-type Blocked struct {
-	Thread   string        `json:"thread"`
-	Class    string        `json:"class"`
-	Kind     string        `json:"kind"`
-	Name     string        `json:"name"`     // of the lock, pool, or semaphore: in the source, else its class
-	Time     time.Duration `json:"time"`     // up to the end of the last window that contains it
-	Owner    string        `json:"owner"`    // the thread that held the lock at the start; if unknown, the one that handed it over
-	Function string        `json:"function"` // of the application, that waited
-	Entry    string        `json:"entry,omitempty"`
-	Holder   Holder        `json:"holder"` // the thread that held it longest, in the last window
-	Holders  string        `json:"holders,omitempty"`
-	Service  string        `json:"service"`
-	At       time.Time     `json:"at"`
-	TraceID  string        `json:"trace_id"` // of the last window
+// Run is consecutive handoffs of one lock, each by the thread that received the lock in the previous one.
+type Run struct {
+	viewapi.Convoy
+
+	Lock  viewapi.LockRow     `json:"lock"`
+	Names []viewapi.ThreadRef `json:"names"` // of its threads
 }
 
-// mean returns 0 if the count is 0.
-func mean(sum time.Duration, count int64) time.Duration {
-	if count == 0 {
-		return 0
+// Options choose what is asked.
+type Options struct {
+	From, To string // as of why.Range
+	Top      int    // rows of each list
+}
+
+// BadRange is why a session has no such range.
+type BadRange struct{ error }
+
+// maxSessions bounds the sessions of a summary.
+const maxSessions = 100
+
+// Ask asks a page about its sessions.
+func Ask(ctx context.Context, client *page.Client, o *Options) (*Summary, error) {
+	list, err := client.Sessions(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return sum / time.Duration(count)
+	out := &Summary{Sessions: []Session{}, Total: list.Total}
+	for i := range list.Sessions[:min(len(list.Sessions), maxSessions)] {
+		s := &list.Sessions[i]
+		if s.From >= s.To {
+			out.Sessions = append(out.Sessions, Session{Session: *s, Headline: "The recording has no two events at different times."})
+			continue
+		}
+		a := asker{client: client, id: s.ID, top: o.Top, times: url.Values{}}
+		if o.From != "" || o.To != "" { // else the page's own range, which may be longer than a parameter can say
+			from, to, err := why.Range(s, o.From, o.To)
+			if err != nil {
+				return nil, BadRange{err}
+			}
+			a.times.Set("from", strconv.FormatInt(from, 10))
+			a.times.Set("to", strconv.FormatInt(to, 10))
+		}
+		one, err := a.session(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out.Sessions = append(out.Sessions, *one)
+	}
+	out.sort()
+	return out, nil
+}
+
+// asker asks about a range of a session.
+type asker struct {
+	client *page.Client
+	id     string
+	times  url.Values // of the range
+	top    int
+}
+
+// query returns the parameters of a request: the range, and further names with values.
+func (a *asker) query(more ...string) page.Query {
+	q := maps.Clone(a.times)
+	for pair := range slices.Chunk(more, 2) {
+		q.Set(pair[0], pair[1])
+	}
+	return q
+}
+
+func (a *asker) session(ctx context.Context) (s *Session, err error) {
+	s = &Session{Threads: []Thread{}, Waits: []Wait{}}
+	if s.Session, err = a.client.Session(ctx, a.id); err != nil {
+		return nil, err
+	}
+	top := strconv.Itoa(min(a.top, 100))
+	if s.Answer, err = a.client.Answer(ctx, a.id, a.query("costs", top)); err != nil {
+		return nil, err
+	}
+	if s.Kinds, err = a.client.Kinds(ctx, a.id, a.query()); err != nil {
+		return nil, err
+	}
+	if s.Objects, err = a.client.Classes(ctx, a.id, a.query("sort", "waited.time", "limit", top)); err != nil {
+		return nil, err
+	}
+	platform, err := a.client.Threads(ctx, a.id, a.query("only", "platform", "sort", "blocked.time", "limit", "500"))
+	if err != nil {
+		return nil, err
+	}
+	s.Sum = platform.Sum
+	for i := range platform.Threads {
+		row := &platform.Threads[i]
+		s.addThread(row)
+	}
+	if s.Answer.Time > 0 {
+		if err := a.contention(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	if s.Run, err = a.run(ctx); err != nil {
+		return nil, err
+	}
+	s.sortThreads()
+	s.Headline = s.headline()
+	return s, nil
+}
+
+// contention asks who waited for what others held.
+func (a *asker) contention(ctx context.Context, s *Session) error {
+	virtual, err := a.client.Virtual(ctx, a.id, a.query("sort", "blocked.time"))
+	if err != nil {
+		return err
+	}
+	for i := range virtual.Groups {
+		g := &virtual.Groups[i]
+		s.Threads = append(s.Threads, Thread{Name: g.Name, Threads: g.Threads, Blocked: g.Blocked, Waited: g.Waited.Time, Time: g.Time})
+	}
+	callers, err := a.client.Callers(ctx, a.id, a.query("kind", "blocked", "sort", "stats.max", "limit", strconv.Itoa(longestRows)))
+	if err != nil {
+		return err
+	}
+	for i := range callers.Callers {
+		row := &callers.Callers[i]
+		interval, err := a.client.Interval(ctx, a.id, row.Longest.Thread.ID, row.Longest.Time)
+		if err != nil {
+			return err
+		}
+		s.Waits = append(s.Waits, Wait{Interval: interval, Length: row.Stats.Max, Name: row.Name})
+	}
+	return nil
+}
+
+// run returns the longest run of handoffs.
+func (a *asker) run(ctx context.Context) (*Run, error) {
+	locks, err := a.client.Locks(ctx, a.id, a.query("sort", "convoy", "limit", "1"))
+	if err != nil || len(locks.Locks) == 0 || locks.Locks[0].Convoy == 0 {
+		return nil, err
+	}
+	lanes, err := a.client.LockLanes(ctx, a.id, a.query("locks", strconv.FormatUint(uint64(locks.Locks[0].Lock.ID), 10)))
+	if err != nil || len(lanes.Lanes) == 0 {
+		return nil, err
+	}
+	var longest viewapi.Convoy
+	for _, convoy := range lanes.Lanes[0].Convoys {
+		if convoy.Length > longest.Length {
+			longest = convoy
+		}
+	}
+	run := &Run{Convoy: longest, Lock: locks.Locks[0], Names: []viewapi.ThreadRef{}}
+	for _, id := range longest.Threads {
+		for _, ref := range lanes.Threads {
+			if ref.ID == id {
+				run.Names = append(run.Names, ref)
+			}
+		}
+	}
+	return run, nil
+}
+
+// headline says in a sentence or two what made threads wait most.
+func (s *Session) headline() string {
+	if n := len(s.Session.Deadlocks); n > 0 {
+		return wording.Plain(wording.Deadlock(&s.Session.Deadlocks[0], clock(&s.Session, s.Session.Deadlocks[0].Since), n-1))
+	}
+	if s.Answer.Most == nil {
+		return s.quiet()
+	}
+	text := wording.Plain(s.Answer.Text)
+	if s.negligible() {
+		return "Locks cost little here. " + text
+	}
+	return text
 }

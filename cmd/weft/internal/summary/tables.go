@@ -13,96 +13,105 @@ import (
 	"github.com/weft-otel/weft/cmd/weft/internal/units"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/printable"
+	"github.com/weft-otel/weft/internal/viewapi"
 	"github.com/weft-otel/weft/internal/wording"
 )
 
-const lockWidth = 28
+const (
+	lockWidth = 28
+	waitWidth = 22
+)
 
-func (s Summary) writeLocks(b *strings.Builder, top int) {
-	rows := slices.DeleteFunc(slices.Clone(s.Locks), func(l Lock) bool { return l.Contentions == 0 && l.Blocked == 0 })
+// column is a duration in a table.
+func column(ns int64) string { return units.Column(time.Duration(ns)) }
+
+// mean is a duration in a table; "-" for none.
+func mean(sum, count int64) string {
+	if count == 0 {
+		return column(0)
+	}
+	return column(sum / count)
+}
+
+func (s *Session) writeLocks(b *strings.Builder, top int) {
 	fmt.Fprintf(b, "\n%-*s %-6s %11s %8s  %9s  %9s  %9s  %9s\n", lockWidth, "HOTTEST LOCKS", "kind",
 		"contentions", "handoffs", "blocked", "mean", "longest", "held max")
-	for i := range rows[:min(top, len(rows))] {
-		l := &rows[i]
-		fmt.Fprintf(b, "%-*s %-6s %11s %8s  %s  %s  %s  %s\n", lockWidth, l.label(lockWidth), printable.Text(l.Kind), units.Grouped(l.Contentions), units.Grouped(l.Handoffs),
-			units.Column(l.Blocked), units.Column(mean(l.Blocked, l.Contentions)), units.Column(l.BlockedMax), units.Column(l.HeldMax))
-		s.writeObjects(b, l)
+	for i := range s.Answer.Costs[:min(top, len(s.Answer.Costs))] {
+		c := &s.Answer.Costs[i]
+		fmt.Fprintf(b, "%-*s %-6s %11s %8s  %s  %s  %s  %s\n", lockWidth, lockName(c, lockWidth), printable.Text(c.Kind), wording.Grouped(c.Count),
+			wording.Grouped(c.Handoffs), column(c.Time), mean(c.Time, c.Count), column(c.Longest), column(c.Held))
 	}
-	writeRest(b, len(rows), top, "no thread was blocked", "lock class")
+	writeRest(b, s.Answer.Total, top, "no thread was blocked", "lock")
 }
 
-// label is the name of a lock in the source, or else its class.
-func (l *Lock) label(width int) string {
-	if l.Name != "" {
-		return clip(l.Name, width)
+// lockName is the name of a lock in the source or, if that says nothing, its class and the method that waits for it.
+func lockName(c *viewapi.CostRow, width int) string {
+	switch {
+	case c.Caller != "":
+		return clip(wording.LockOf(c.Name, c.Caller), width)
+	case c.Name == "" || c.Kind == jvmthread.WaitLock.String() && c.Name == wording.SimpleClass(c.Class):
+		return lockClass(c.Class, width)
 	}
-	return lockClass(l.Class, width)
+	return clip(c.Name, width)
 }
 
-// label is the name of an object or, if that says nothing, where threads waited for it.
-func (o *Object) label() string {
-	if o.Caller != "" {
-		return wording.SimpleFunction(o.Caller)
-	}
-	return o.Name
-}
-
-// writeObjects lists the locks of a class that the source calls differently, as far as waits for them have spans.
-func (s Summary) writeObjects(b *strings.Builder, l *Lock) {
-	const most = 3
-	var rows []Object
-	named := false
-	for i := range s.Objects {
-		if s.Objects[i].Class == l.Class {
-			rows = append(rows, s.Objects[i])
-			named = named || s.Objects[i].label() != wording.SimpleClass(l.Class)
+// kinds returns the waits by kind, whatever the state of the thread: those without a task last.
+func (s *Session) kinds() (out []viewapi.KindRow) {
+	for i := range s.Kinds.Kinds {
+		k := s.Kinds.Kinds[i]
+		at := slices.IndexFunc(out, func(o viewapi.KindRow) bool { return o.Wait == k.Wait })
+		if at < 0 {
+			out = append(out, k)
+			continue
 		}
+		o := &out[at]
+		o.Stats.Count, o.Stats.Time = o.Stats.Count+k.Stats.Count, o.Stats.Time+k.Stats.Time
 	}
-	if len(rows) < 2 || !named {
-		return
-	}
-	least := ""
-	if l.Folded > 0 {
-		least = "≥"
-	}
-	for i := range rows[:min(most, len(rows))] {
-		o := &rows[i]
-		fmt.Fprintf(b, "  %-*s %-6s %11s %8s  %s  %s\n", lockWidth-2, clip(o.label(), lockWidth-2), printable.Text(o.Kind), least+units.Grouped(o.Contentions), "",
-			units.Column(o.Blocked), units.Column(mean(o.Blocked, o.Contentions)))
-	}
-	if more := len(rows) - most; more > 0 {
-		fmt.Fprintf(b, "  and %s of the class\n", units.Grouped(int64(more))+" more")
-	}
+	slices.SortStableFunc(out, func(a, b viewapi.KindRow) int {
+		if a.Idle != b.Idle {
+			if a.Idle {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Compare(b.Stats.Time, a.Stats.Time)
+	})
+	return out
 }
 
-func (s Summary) writeWaits(b *strings.Builder) {
-	if len(s.Waits) == 0 {
+func (s *Session) writeKinds(b *strings.Builder) {
+	if len(s.Kinds.Kinds) == 0 {
 		return
 	}
 	fmt.Fprintf(b, "\n%-*s %11s  %9s  %9s  %s\n", waitWidth, "WAITS BY KIND", "waits", "time", "mean", "most in")
-	for i := range s.Waits {
-		w := &s.Waits[i]
-		fmt.Fprintf(b, "%-*s %11s  %s  %s  %s\n", waitWidth, kindWords[kindNamed(w.Kind)], units.Grouped(w.Count),
-			units.Column(w.Time), units.Column(mean(w.Time, w.Count)), siteText(w.Site, w.Entry, 40))
+	rows := s.kinds()
+	for i := range rows {
+		k, site := &rows[i], viewapi.Site{}
+		if k.Site != nil {
+			site = *k.Site
+		}
+		fmt.Fprintf(b, "%-*s %11s  %s  %s  %s\n", waitWidth, cmp.Or(kindWords[k.Wait], k.Wait), wording.Grouped(k.Stats.Count),
+			column(k.Stats.Time), mean(k.Stats.Time, k.Stats.Count), siteText(site.Function, site.Entry, 40))
 	}
 }
 
-const waitWidth = 22
-
 // writeObjectWaits lists the classes of the objects whose monitors threads waited on.
-func (s Summary) writeObjectWaits(b *strings.Builder, top int) {
-	rows := slices.DeleteFunc(slices.Clone(s.Locks), func(l Lock) bool { return l.Waits == 0 && l.Waited == 0 })
-	if len(rows) == 0 {
-		return
+func (s *Session) writeObjectWaits(b *strings.Builder, top int) {
+	rows := 0
+	for i := range s.Objects.Classes {
+		c := &s.Objects.Classes[i]
+		if c.Waited.Count == 0 && c.Waited.Time == 0 {
+			break
+		}
+		if rows++; rows == 1 {
+			fmt.Fprintf(b, "\n%-*s %11s %9s  %9s  %9s\n", nameWidth, "CALLS OF OBJECT.WAIT", "waits", "", "waited", "mean")
+		}
+		if rows <= top {
+			fmt.Fprintf(b, "%-*s %11s %9s  %s  %s\n", nameWidth, lockClass(c.Class, nameWidth), wording.Grouped(c.Waited.Count), "",
+				column(c.Waited.Time), mean(c.Waited.Time, c.Waited.Count))
+		}
 	}
-	slices.SortStableFunc(rows, func(a, b Lock) int { return cmp.Compare(b.Waited, a.Waited) })
-	fmt.Fprintf(b, "\n%-*s %11s %9s  %9s  %9s\n", nameWidth, "CALLS OF OBJECT.WAIT", "waits", "", "waited", "mean")
-	for i := range rows[:min(top, len(rows))] {
-		l := &rows[i]
-		fmt.Fprintf(b, "%-*s %11s %9s  %s  %s\n", nameWidth, lockClass(l.Class, nameWidth), units.Grouped(l.Waits), "",
-			units.Column(l.Waited), units.Column(mean(l.Waited, l.Waits)))
-	}
-	writeRest(b, len(rows), top, "", "class")
+	writeRest(b, rows, top, "", "class")
 }
 
 // siteText names a method, and the library's method that it called to wait unless that says nothing new.
@@ -122,52 +131,58 @@ func siteText(function, entry string, width int) string {
 	return text + " (" + via + ")"
 }
 
-func (s Summary) writeThreads(b *strings.Builder, top int) {
-	rows := slices.DeleteFunc(slices.Clone(s.Threads), func(t Thread) bool { return t.Blocks == 0 && t.Blocked == 0 })
-	if len(rows) == 0 {
+func (s *Session) writeThreads(b *strings.Builder, top int) {
+	if len(s.Threads) == 0 {
 		return
 	}
 	fmt.Fprintf(b, "\n%-*s %11s %9s  %9s  %9s  %9s\n", nameWidth, "MOST BLOCKED THREADS", "times", "lifetime", "blocked", "mean", "waiting")
-	for _, t := range rows[:min(top, len(rows))] {
-		fmt.Fprintf(b, "%-*s %11s %9s  %s  %s  %s\n", nameWidth, threadName(t), units.Grouped(t.Blocks), percent(t.Blocked, t.Time),
-			units.Column(t.Blocked), units.Column(mean(t.Blocked, t.Blocks)), units.Column(t.Waited))
+	for i := range s.Threads[:min(top, len(s.Threads))] {
+		t := &s.Threads[i]
+		fmt.Fprintf(b, "%-*s %11s %9s  %s  %s  %s\n", nameWidth, threadName(t), wording.Grouped(t.Blocked.Count), percent(t.Blocked.Time, t.Time),
+			column(t.Blocked.Time), mean(t.Blocked.Time, t.Blocked.Count), column(t.Waited))
 	}
-	writeRest(b, len(rows), top, "", "thread")
 }
 
 // writeLongest writes two lines for each wait: what it was for, and who held that.
-func (s Summary) writeLongest(b *strings.Builder, top int) {
-	if len(s.Longest) == 0 {
+func (s *Session) writeLongest(b *strings.Builder) {
+	if len(s.Waits) == 0 {
 		return
 	}
 	fmt.Fprintf(b, "\n%-26s %9s  %-24s %s\n", "LONGEST BLOCKED", "blocked", "for", "in")
-	for i := range s.Longest[:min(top, longestRows, len(s.Longest))] {
-		l := &s.Longest[i]
-		fmt.Fprintf(b, "%-26s %s  %-24s %s\n", clip(l.Thread, 26), units.Column(l.Time), clip(l.Name, 24), siteText(l.Function, l.Entry, 36))
-		fmt.Fprintf(b, "  %s\n", clip(l.heldBy(), pageWidth-2))
+	for i := range s.Waits {
+		w, site := &s.Waits[i], viewapi.Site{}
+		if w.Site != nil {
+			site = *w.Site
+		}
+		fmt.Fprintf(b, "%-26s %s  %-24s %s\n", clip(w.Thread.Name, 26), column(w.Length), clip(w.Name, 24), siteText(site.Function, site.Entry, 36))
+		fmt.Fprintf(b, "  %s\n", clip(w.heldBy(), pageWidth-2))
 	}
 }
 
 // heldBy says who held what a wait was for.
-func (l *Blocked) heldBy() string {
-	d := doing{state: l.Holder.State, function: l.Holder.Function}
-	switch h := &l.Holder; {
-	case h.Thread != "" && l.Kind != jvmthread.WaitLock.String():
-		holders := parseHolders(h.Thread, h.Share, l.Holders)
-		text, words := "held by "+listed(names(holders)), d.words()
-		switch {
-		case words == "":
-			return text
-		case len(holders) == 1:
-			return text + ", " + words
+func (w *Wait) heldBy() string {
+	if len(w.Holders) == 0 {
+		if w.Owner != nil {
+			return "owner at first: " + w.Owner.Thread.Name
 		}
-		return text + "; the first " + words
-	case h.Thread != "":
-		return wording.Held(jvmthread.WaitLock, h.Thread, h.Share, d.words())
-	case l.Owner != "":
-		return "owner at first: " + l.Owner
+		return "not known who held it"
 	}
-	return "not known who held it"
+	first := &w.Holders[0]
+	if w.Wait == jvmthread.WaitLock.String() {
+		return wording.Held(jvmthread.WaitLock, first.Thread.Name, first.Share, first.Text)
+	}
+	names := make([]string, len(w.Holders))
+	for i := range w.Holders {
+		names[i] = w.Holders[i].Thread.Name
+	}
+	text := "held by " + wording.Listed(names, len(names))
+	switch {
+	case first.Text == "":
+		return text
+	case len(names) == 1:
+		return text + ", " + first.Text
+	}
+	return text + "; the first " + first.Text
 }
 
 func writeRest(b *strings.Builder, rows, top int, none, what string) {
@@ -175,19 +190,19 @@ func writeRest(b *strings.Builder, rows, top int, none, what string) {
 	case rows == 0 && none != "":
 		fmt.Fprintf(b, "  %s\n", none)
 	case rows > top:
-		fmt.Fprintf(b, "  and %s\n", units.Plural(int64(rows-top), "more "+what))
+		fmt.Fprintf(b, "  and %s\n", wording.Plural(rows-top, "more "+what))
 	}
 }
 
-func threadName(t Thread) string {
+func threadName(t *Thread) string {
 	if t.Threads < 2 {
 		return clip(t.Name, nameWidth)
 	}
-	times := fmt.Sprintf(" (%s threads)", units.Grouped(int64(t.Threads)))
+	times := " (" + wording.Grouped(t.Threads) + " threads)"
 	return clip(t.Name, nameWidth-len(times)) + times
 }
 
-func percent(part, whole time.Duration) string {
+func percent(part, whole int64) string {
 	if whole <= 0 {
 		return "-"
 	}

@@ -6,11 +6,11 @@ package summary
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
+	"time"
 
-	"github.com/weft-otel/weft/cmd/weft/internal/units"
 	"github.com/weft-otel/weft/internal/printable"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 const (
@@ -21,26 +21,17 @@ const (
 )
 
 // WriteText writes the summary as tables for people, at most 100 columns wide, with at most top rows each.
-func (s Summary) WriteText(w io.Writer, top int) error {
+func (s *Summary) WriteText(w io.Writer, top int) error {
 	w = printable.Writer(w)
 	var b strings.Builder
-	if s.Headline != "" {
-		writeSentence(&b, printable.Text(s.Headline))
-		b.WriteString("\n")
+	for i := range s.Sessions {
+		if i > 0 {
+			b.WriteString("\n" + strings.Repeat("─", pageWidth) + "\n\n")
+		}
+		s.Sessions[i].write(&b, top)
 	}
-	s.writeHead(&b)
-	if s.Windows > 0 || s.Aggregates > 0 {
-		s.writeDeadlocks(&b)
-		s.writeLocks(&b, top)
-		s.writeWaits(&b)
-	}
-	if s.Windows > 0 {
-		s.writeChain(&b)
-		s.writeThreads(&b, top)
-		s.writeLongest(&b, top)
-	}
-	if s.Windows > 0 || s.Aggregates > 0 {
-		s.writeObjectWaits(&b, top)
+	if more := s.Total - len(s.Sessions); more > 0 {
+		fmt.Fprintf(&b, "\nand %s\n", wording.Plural(more, "more session"))
 	}
 	for line := range strings.Lines(b.String()) {
 		if _, err := io.WriteString(w, strings.TrimRight(line, " \n")+"\n"); err != nil {
@@ -48,6 +39,27 @@ func (s Summary) WriteText(w io.Writer, top int) error {
 		}
 	}
 	return nil
+}
+
+func (s *Session) write(b *strings.Builder, top int) {
+	if s.Aggregated {
+		fmt.Fprintf(b, "%s: %s of aggregated waits; an agent in aggregated mode does not report threads\n", printable.Text(s.Session.Service),
+			wording.Duration(time.Duration(s.Answer.To)))
+		s.writeLocks(b, top)
+		s.writeKinds(b)
+		s.writeObjectWaits(b, top)
+		return
+	}
+	writeSentence(b, printable.Text(s.Headline))
+	b.WriteString("\n")
+	s.writeHead(b)
+	s.writeDeadlocks(b)
+	s.writeLocks(b, top)
+	s.writeKinds(b)
+	s.writeRun(b)
+	s.writeThreads(b, top)
+	s.writeLongest(b)
+	s.writeObjectWaits(b, top)
 }
 
 // writeSentence breaks a sentence at spaces.
@@ -70,81 +82,73 @@ func writeSentence(b *strings.Builder, text string) {
 	b.WriteString("\n")
 }
 
-func (s Summary) writeHead(b *strings.Builder) {
-	if s.Windows == 0 && s.Aggregates > 0 {
-		fmt.Fprintf(b, "%s: %s of aggregated waits in %s; an agent in aggregated mode does not report threads\n", strings.Join(printable.Texts(s.Services), ", "),
-			units.Human(s.End.Sub(s.Start)), units.Plural(int64(s.Sessions), "session"))
-		return
+func (s *Session) writeHead(b *strings.Builder) {
+	d := &s.Session
+	fmt.Fprintf(b, "%s: %s, %s\n", printable.Text(d.Service), wording.Duration(time.Duration(s.Answer.To-s.Answer.From)), wording.Plural(d.Threads, "thread"))
+	fmt.Fprintf(b, "%s, %s lost, %s missed\n", wording.Plural(d.Events, "event"), wording.Grouped(d.Lost), wording.Grouped(d.Missed))
+	if d.Evicted > 0 {
+		fmt.Fprintf(b, "The history before %s did not fit into memory: all sums are of the time since.\n", clock(d, d.From))
 	}
-	if s.Windows == 0 {
-		b.WriteString("The input contains no windows of a JVM.\n")
-		return
-	}
-	threads := 0
-	for _, t := range s.Threads {
-		threads += t.Threads
-	}
-	with := ""
-	if s.FoldedThreads > 0 { // of which it is not known how many they are
-		with = " with spans"
-	}
-	fmt.Fprintf(b, "%s: %s, %s%s in %s of %s\n", strings.Join(printable.Texts(s.Services), ", "), units.Human(s.End.Sub(s.Start)),
-		units.Plural(int64(threads), "thread"), with, units.Plural(int64(s.Windows), "window"), units.Plural(int64(s.Sessions), "session"))
-	fmt.Fprintf(b, "%s, %s lost, %s missed; %s", units.Plural(s.Events, "event"), units.Grouped(s.EventsLost), units.Grouped(s.EventsMissed),
-		units.Plural(s.Spans, "span"))
-	if s.FoldedCount > 0 {
-		fmt.Fprintf(b, "; %s (%s) counted without a span", units.Plural(s.FoldedCount, "short state"), units.Human(s.FoldedTime))
-	}
-	b.WriteString("\n")
 	s.writeThresholds(b)
 }
 
 // writeThresholds lists what a recording omits, because zero waits may just mean short waits.
-func (s Summary) writeThresholds(b *strings.Builder) {
-	var previous []string
-	for _, r := range s.Recordings {
-		if len(r.Thresholds) == 0 || slices.Equal(previous, r.Thresholds) {
-			continue
+func (s *Session) writeThresholds(b *strings.Builder) {
+	list := s.thresholds()
+	if list == "" {
+		return
+	}
+	format := s.Session.Attributes["weft.recording.format"]
+	if format == "otlp" {
+		fmt.Fprintf(b, "\nThe recording is spans:\n")
+	} else {
+		fmt.Fprintf(b, "\nThe %s recording contains only events that lasted at least:\n", printable.Text(format))
+	}
+	width := 0
+	for t := range strings.SplitSeq(list, "; ") {
+		text := "  " + printable.Text(strings.TrimPrefix(t, "spans: "))
+		if width+len(text) > pageWidth && width > 0 {
+			b.WriteString("\n")
+			width = 0
 		}
-		previous = r.Thresholds
-		fmt.Fprintf(b, "\nThe %s recording contains only events that lasted at least:\n", r.Format)
-		width := 0
-		for _, t := range r.Thresholds {
-			text := "  " + printable.Text(t)
-			if width+len(text) > pageWidth && width > 0 {
-				b.WriteString("\n")
-				width = 0
-			}
-			b.WriteString(text)
-			width += len(text)
+		b.WriteString(text)
+		width += len(text)
+	}
+	b.WriteString("\n")
+}
+
+func (s *Session) writeDeadlocks(b *strings.Builder) {
+	for i := range s.Session.Deadlocks {
+		d := &s.Session.Deadlocks[i]
+		until := ""
+		if d.Until > 0 {
+			until = " until " + clock(&s.Session, d.Until)
 		}
-		b.WriteString("\n")
+		fmt.Fprintf(b, "\nDEADLOCK since %s%s\n", clock(&s.Session, d.Since), until)
+		writeWrapped(b, d.Text)
 	}
 }
 
-func (s Summary) writeDeadlocks(b *strings.Builder) {
-	for i := range s.Deadlocks {
-		d := &s.Deadlocks[i]
-		fmt.Fprintf(b, "\nDEADLOCK since %s\n", d.Since.UTC().Format("15:04:05.000 UTC"))
-		writeWrapped(b, d.Threads)
-		fmt.Fprintf(b, "  trace %s\n", d.TraceID)
-	}
-}
-
-func (s Summary) writeChain(b *strings.Builder) {
+func (s *Session) writeRun(b *strings.Builder) {
 	b.WriteString("\nLONGEST HANDOFF RUN\n")
-	if s.Chain == nil {
+	r := s.Run
+	if r == nil {
 		b.WriteString("  no lock was handed off\n")
 		return
 	}
-	c := *s.Chain
-	label := lockClass(c.Class, 60)
-	if i := slices.IndexFunc(s.Locks, func(l Lock) bool { return l.Class == c.Class }); i >= 0 {
-		label = s.Locks[i].label(60)
+	name := clip(r.Lock.Name, 60)
+	if name == "" {
+		name = lockClass(r.Lock.Lock.Class, 60)
 	}
-	fmt.Fprintf(b, "  %s of %s in %s\n", units.Plural(c.Length, "handoff"), label, units.Human(c.Time))
-	writeWrapped(b, c.Threads)
-	fmt.Fprintf(b, "  trace %s, window from %s\n", c.TraceID, c.At.UTC().Format("15:04:05.000 UTC"))
+	fmt.Fprintf(b, "  %s of %s in %s, from %s\n", wording.Plural(r.Length, "handoff"), name, wording.Duration(time.Duration(r.To-r.From)), clock(&s.Session, r.From))
+	names := make([]string, len(r.Names))
+	for i := range r.Names {
+		names[i] = r.Names[i].Name
+	}
+	if r.Length+1 > len(names) {
+		names = append(names, "…")
+	}
+	writeWrapped(b, strings.Join(names, " -> "))
 }
 
 // writeWrapped breaks a list of threads at its arrows.

@@ -137,22 +137,22 @@ func callerPane(row *viewapi.CallerRow) *pane {
 	st := &row.Stats
 	p := &pane{title: clean(cmp.Or(row.Method, "(no stack)")), lines: []paneLine{
 		say("waits for ", cmp.Or(row.Name, row.Class), " (", row.Class, ")"),
-		say(units.Plural(st.Count, "time"), ", ", human(st.Time), " in total; mean ", human(st.Average),
+		say(wording.Plural(st.Count, "time"), ", ", human(st.Time), " in total; mean ", human(st.Average),
 			", p95 ", human(st.P95), ", longest ", human(st.Max)),
-		say(units.Plural(int64(row.Threads), "thread"), ", ", units.Plural(int64(row.Monitors), "object")),
+		say(wording.Plural(row.Threads, "thread"), ", ", wording.Plural(row.Monitors, "object")),
 		say("longest: ", row.Longest.Thread.Name, ", ", row.Longest.Title),
 	}}
 	const most = 3 // stacks
 	p.request = func(ctx context.Context, c *page.Client, session string, _ *snapshot) (lines []paneLine) {
 		for i, use := range row.Stacks {
 			if i == most {
-				return append(lines, paneLine{}, say(units.Plural(int64(len(row.Stacks)-most+row.Hidden), "more stack")))
+				return append(lines, paneLine{}, say(wording.Plural(len(row.Stacks)-most+row.Hidden, "more stack")))
 			}
 			stack, err := c.Stack(ctx, session, use.Stack)
 			if err != nil {
 				return append(lines, paneLine{}, say("The page does not know the stack: ", err.Error()))
 			}
-			lines = append(lines, stackLines(units.Plural(use.Count, "time")+", "+human(use.Time)+" at "+cmp.Or(use.Line, "this stack"), &stack)...)
+			lines = append(lines, stackLines(wording.Plural(use.Count, "time")+", "+human(use.Time)+" at "+cmp.Or(use.Line, "this stack"), &stack)...)
 		}
 		return lines
 	}
@@ -163,10 +163,10 @@ func callerPane(row *viewapi.CallerRow) *pane {
 func (m *model) lockPane(row *viewapi.LockRow) *pane {
 	p := &pane{title: clean(lockName(row)), lines: []paneLine{
 		say("class ", cmp.Or(wording.ClassName(row.Lock.Class), "unknown")),
-		say("threads were blocked ", units.Plural(row.Blocked.Count, "time"), " for ", human(row.Blocked.Time), " in total, at most ",
-			units.Plural(int64(row.Waiters), "thread"), " at once"),
-		say("held for ", human(row.Held.Time), " as far as contention shows it, by ", units.Plural(int64(row.Holders), "thread")),
-		say(units.Plural(int64(row.Handoffs), "handoff"), ", ", units.Grouped(int64(row.Convoy)), " in the longest run"),
+		say("threads were blocked ", wording.Plural(row.Blocked.Count, "time"), " for ", human(row.Blocked.Time), " in total, at most ",
+			wording.Plural(row.Waiters, "thread"), " at once"),
+		say("held for ", human(row.Held.Time), " as far as contention shows it, by ", wording.Plural(row.Holders, "thread")),
+		say(wording.Plural(row.Handoffs, "handoff"), ", ", wording.Grouped(row.Convoy), " in the longest run"),
 		{},
 		heading("waiting for it now"),
 	}}

@@ -9,12 +9,13 @@ import (
 
 	"github.com/weft-otel/weft/cmd/weft/internal/units"
 	"github.com/weft-otel/weft/internal/viewapi"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 // threadPane shows in which states a thread was, and where it is now.
 func (m *model) threadPane(t *viewapi.ThreadRow) *pane {
 	p := &pane{title: clean(t.Name), lines: []paneLine{
-		say("id ", units.Grouped(int64(t.ID)), ", group ", cmp.Or(t.Group, "unknown"), when(t.Virtual, ", virtual"),
+		say("id ", wording.Grouped(t.ID), ", group ", cmp.Or(t.Group, "unknown"), when(t.Virtual, ", virtual"),
 			when(t.Daemon, ", daemon"), when(t.Dead, ", has ended")),
 	}}
 	for i := range m.data.waiting.Rows {
@@ -27,7 +28,7 @@ func (m *model) threadPane(t *viewapi.ThreadRow) *pane {
 	for i, st := range t.States {
 		if st.Time > 0 {
 			p.lines = append(p.lines, say("    ", pad(m.data.state(i), 12, false), units.Column(time.Duration(st.Time)), "  ",
-				pad(percent(st.Time, t.Time).text, 5, true), "  ", units.Plural(st.Count, "time")))
+				pad(percent(st.Time, t.Time).text, 5, true), "  ", wording.Plural(st.Count, "time")))
 		}
 	}
 	if p.request == nil {
@@ -42,11 +43,11 @@ func (m *model) incidentPane(i *viewapi.Incident) *pane {
 		say(i.Text),
 		{},
 		say("from ", m.data.clock(i.From, m.zone), " for ", human(i.To-i.From), when(i.Open, ", not over")),
-		say(units.Plural(int64(i.Waited), "wait"), " of ", units.Plural(int64(i.Threads), "thread"), ", ", human(i.Blocked),
+		say(wording.Plural(i.Waited, "wait"), " of ", wording.Plural(i.Threads, "thread"), ", ", human(i.Blocked),
 			" in total, longest ", human(i.Longest)),
 	}}
 	if i.TimedOut > 0 {
-		p.lines = append(p.lines, say(units.Plural(int64(i.TimedOut), "wait"), " timed out"))
+		p.lines = append(p.lines, say(wording.Plural(i.TimedOut, "wait"), " timed out"))
 	}
 	for k := range i.Holds {
 		hold := &i.Holds[k]

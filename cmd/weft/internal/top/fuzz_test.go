@@ -23,8 +23,7 @@ func named(name string) snapshot {
 	s := deadlocked()
 	s.session.Service, s.session.JVM, s.session.Deadlocks[0].Text = name, name, name
 	s.info.States[2] = name
-	s.answer.Most.Name, s.answer.Most.Pool, s.answer.Most.Site.Function = name, name, name
-	s.answer.Most.Holders[0].Thread.Name, s.answer.Most.Holders[0].Text = name, name
+	s.answer.Text = []viewapi.Part{{Text: name, Role: viewapi.RoleLock}}
 	for i := range s.waiting.Rows {
 		w := &s.waiting.Rows[i]
 		w.Thread.Name, w.Object, w.Method, w.Line, w.Doing, w.Lock.Class, w.Lock.Hash, w.Wait = name, name, name, name, name, name, name, name

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weft-otel/weft/cmd/weft/internal/units"
 	"github.com/weft-otel/weft/internal/wording"
 )
 
@@ -40,9 +39,9 @@ func (m *model) identity() string {
 		}
 		add(1, condition, m.condition())
 		add(4, plain, wording.Duration(time.Duration(max(0, s.To)))+" recorded")
-		add(3, plain, units.Grouped(int64(m.data.eventRate()+0.5))+" events/s")
+		add(3, plain, wording.Grouped(int64(m.data.eventRate()+0.5))+" events/s")
 		if lost := s.Lost + s.Missed; lost > 0 {
-			add(1, alarm, units.Grouped(int64(min(lost, 1<<62)))+" events lost")
+			add(1, alarm, wording.Grouped(min(lost, 1<<62))+" events lost")
 		}
 		add(5, plain, clean(strings.Replace(s.JVM, " Runtime Environment", "", 1)))
 	}
@@ -147,7 +146,7 @@ func (m *model) tabs(names bool) (spans []span, width int) {
 		if names || i == m.tab {
 			text += " " + name
 			if (i == nowTab || i == incidentsTab) && totals[i] > 0 {
-				text += " " + units.Grouped(int64(totals[i]))
+				text += " " + wording.Grouped(totals[i])
 			}
 		}
 		s := span{" " + text + " ", faint}
@@ -176,13 +175,13 @@ func (m *model) choices() (all []span) {
 		all = append(all, span{text, plain})
 	}
 	if total := m.data.totals()[m.tab]; total > m.loadedRows() {
-		all = append(all, span{units.Grouped(int64(m.loadedRows())) + " of " + units.Grouped(int64(total)), stopped})
+		all = append(all, span{wording.Grouped(m.loadedRows()) + " of " + wording.Grouped(total), stopped})
 	}
 	if m.idle && (m.tab == nowTab || m.tab == threadsTab) {
 		all = append(all, span{"with idle threads", plain})
 	}
 	if m.tab == nowTab && m.data.waiting.Blocked > 0 {
-		all = append(all, span{units.Grouped(int64(m.data.waiting.Blocked)) + " blocked", stopped})
+		all = append(all, span{wording.Grouped(m.data.waiting.Blocked) + " blocked", stopped})
 	}
 	return all
 }

@@ -120,8 +120,8 @@ func TestEveryTableLoads(t *testing.T) {
 	m := f.model()
 	m.idle = true
 	run(m, m.next())
-	assert.Contains(t, shown(m), "OrderBook.lock cost")
-	assert.Contains(t, shown(m), "report held it")
+	assert.Contains(t, shown(m), "holding OrderBook.lock")
+	assert.Contains(t, shown(m), "report slept")
 	for tab := range tabCount {
 		use(m, strconv.Itoa(tab+1))
 		for range tabColumns[tab] {
@@ -205,7 +205,7 @@ func TestAFailureIsANote(t *testing.T) {
 		run(m, m.next())
 		assert.Contains(t, shown(m), "Retrying: ")
 		assert.Contains(t, shown(m), "too many concurrent requests")
-		assert.Contains(t, shown(m), "OrderBook.lock cost", "the last answer stays")
+		assert.Contains(t, shown(m), "holding OrderBook.lock", "the last answer stays")
 		assert.Contains(t, shown(m), "matcher-1")
 		assert.Contains(t, shown(m), "ENDED: the JVM has ended")
 	}
@@ -246,7 +246,7 @@ func TestOnce(t *testing.T) {
 		require.NoError(t, Once(t.Context(), page.Of(f), f.session, &out, width))
 		if width >= 40 {
 			assert.Contains(t, out.String(), "METHODS THAT WERE BLOCKED\n")
-			assert.Contains(t, out.String(), "report held it")
+			assert.Contains(t, out.String(), "report slept")
 			assert.NotContains(t, out.String(), "\x1b")
 		}
 	}

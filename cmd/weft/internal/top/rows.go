@@ -171,7 +171,7 @@ func number(n int64) cell {
 	if n == 0 {
 		return cell{text: "-"}
 	}
-	return cell{text: units.Grouped(n), by: float64(n)}
+	return cell{text: wording.Grouped(n), by: float64(n)}
 }
 
 // rate is how often something happened in a second.
@@ -185,7 +185,7 @@ func rate(count, time int64) cell {
 	case r < 9.95:
 		return cell{text: strconv.FormatFloat(r, 'f', 1, 64), by: r}
 	}
-	return cell{text: units.Grouped(int64(r + 0.5)), by: r}
+	return cell{text: wording.Grouped(int64(r + 0.5)), by: r}
 }
 
 func percent(part, whole int64) cell {

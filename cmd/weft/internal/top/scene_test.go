@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/viewapi"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 const (
@@ -28,6 +29,13 @@ func stateNames() (names []string) {
 func exchange() snapshot {
 	report := viewapi.ThreadRef{ID: 2, Name: "report"}
 	book := viewapi.LockRef{ID: 1, Class: "com.acme.exchange.OrderBook", Hash: "1b2c"}
+	answer := viewapi.Answer{Time: 18 * sec, Most: &viewapi.Cost{
+		CostRow: viewapi.CostRow{Name: "OrderBook.lock", Kind: "lock", Locks: 1, Time: 17_600 * ms, Count: 310}, Waiters: 3, Culprit: true,
+		Who:     []viewapi.ThreadGroup{{Name: "matcher-*", Threads: 3, Time: 17_600 * ms}},
+		Site:    &viewapi.Site{Function: "com.acme.exchange.OrderBook.match"},
+		Holders: []viewapi.Holder{{Thread: report, Share: 0.26, Time: 2600 * ms, Text: "asleep in Clock.sleep", Method: "com.acme.exchange.Clock.sleep", Part: 0.95}},
+	}}
+	answer.Text = wording.Cost(answer.Most)
 	s := snapshot{
 		info: viewapi.Info{States: stateNames()}, loaded: true, from: 175 * sec, to: 185 * sec,
 		asked: want{window: 10 * time.Second, kind: kinds[0]},
@@ -35,11 +43,7 @@ func exchange() snapshot {
 			Service: "exchange", PID: 4711, JVM: "OpenJDK Runtime Environment 17.0.12", Live: true, To: 185 * sec, Origin: "1700000000000000000",
 			Events: 228_000, Lost: 12, Incidents: 1, Version: 1,
 		},
-		answer: viewapi.Answer{Time: 18 * sec, Most: &viewapi.Cost{
-			Name: "OrderBook.lock", Kind: "lock", Locks: 1, Time: 17_600 * ms, Count: 310, Waiters: 3, Pool: "matcher-*", Culprit: true,
-			Site:    &viewapi.Site{Function: "com.acme.exchange.OrderBook.match"},
-			Holders: []viewapi.Holder{{Thread: report, Share: 0.26, Time: 2600 * ms, Text: "asleep in Clock.sleep"}},
-		}},
+		answer:  answer,
 		waiting: viewapi.Waiting{At: 185 * sec, Total: 5, Blocked: 3},
 		locks: viewapi.Locks{Total: 2, Locks: []viewapi.LockRow{
 			{

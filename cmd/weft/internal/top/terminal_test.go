@@ -116,7 +116,7 @@ func TestTheScreenInATerminal(t *testing.T) {
 	t.Setenv("NO_COLOR", "")
 	term := newTerminal(t, 120, 24)
 	done := term.start(t.Context(), serve(t, true))
-	term.waitFor("OrderBook.lock cost")
+	term.waitFor("report slept")
 	term.waitFor("> matcher-1")
 	term.keys("j")
 	term.waitFor("> matcher-2")

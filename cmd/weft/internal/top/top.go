@@ -16,8 +16,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/weft-otel/weft/cmd/weft/internal/units"
 	"github.com/weft-otel/weft/internal/page"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 // Options configure the screen.
@@ -109,7 +109,7 @@ func Print(ctx context.Context, c *page.Client, session string, opts Options, wi
 			writeLine(&b, l)
 		}
 		if more := len(m.table.rows) - maxOnce; more > 0 {
-			writeLine(&b, blank+"… and "+units.Plural(int64(more), "more row"))
+			writeLine(&b, blank+"… and "+wording.Plural(more, "more row"))
 		}
 		writeLine(&b, "")
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weft-otel/weft/cmd/weft/internal/units"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 // All is a window of all that the page knows.
@@ -47,11 +48,11 @@ func windowName(window time.Duration) string {
 	case window >= All:
 		return "all"
 	case window >= time.Hour && window%time.Hour == 0:
-		return units.Grouped(int64(window/time.Hour)) + " h"
+		return wording.Grouped(int64(window/time.Hour)) + " h"
 	case window >= time.Minute && window%time.Minute == 0:
-		return units.Grouped(int64(window/time.Minute)) + " min"
+		return wording.Grouped(int64(window/time.Minute)) + " min"
 	case window >= time.Second && window%time.Second == 0:
-		return units.Grouped(int64(window/time.Second)) + " s"
+		return wording.Grouped(int64(window/time.Second)) + " s"
 	}
 	return units.Human(window)
 }

@@ -7,7 +7,6 @@ package units
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -64,30 +63,5 @@ func digits(v float64) string {
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	default:
 		return strconv.FormatFloat(v, 'f', 2, 64)
-	}
-}
-
-// Grouped formats an integer with a comma between groups of three digits.
-func Grouped(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	sign := ""
-	if n < 0 {
-		sign, text = "-", text[1:]
-	}
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return sign + text
-}
-
-// Plural formats a number of things: "1 thread", "2 classes".
-func Plural(n int64, what string) string {
-	switch {
-	case n == 1:
-		return "1 " + what
-	case strings.HasSuffix(what, "s"):
-		return Grouped(n) + " " + what + "es"
-	default:
-		return Grouped(n) + " " + what + "s"
 	}
 }

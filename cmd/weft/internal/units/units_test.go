@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/weft-otel/weft/cmd/weft/internal/units"
+	"github.com/weft-otel/weft/internal/wording"
 )
 
 func TestFormatUnits(t *testing.T) {
@@ -33,6 +34,6 @@ func TestFormatUnits(t *testing.T) {
 		assert.Equal(t, test.want, units.Human(test.d))
 		assert.LessOrEqual(t, len([]rune(units.Column(test.d))), 9)
 	}
-	assert.Equal(t, "-1,234,567", units.Grouped(-1_234_567))
-	assert.Equal(t, "1 thread, 2 classes", units.Plural(1, "thread")+", "+units.Plural(2, "class"))
+	assert.Equal(t, "-1,234,567", wording.Grouped(-1_234_567))
+	assert.Equal(t, "1 thread, 2 classes", wording.Plural(1, "thread")+", "+wording.Plural(2, "class"))
 }

@@ -1,0 +1,33 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wording
+
+import "github.com/weft-otel/weft/internal/viewapi"
+
+// Deadlock says who waits for whom forever since a time of day. More is how many other deadlocks there are.
+func Deadlock(d *viewapi.Deadlock, since string, more int) []viewapi.Part {
+	const most = 4
+	var s sentence
+	s.text(Plural(len(d.Members), "thread")+" deadlocked at ").add(viewapi.RoleTime, since).text(": ")
+	for i := range d.Members {
+		m, next := &d.Members[i], &d.Members[(i+1)%len(d.Members)]
+		switch {
+		case i == most:
+			s.text(", …")
+		case i > most:
+			continue
+		case i > 0:
+			s.text(", ").add(viewapi.RoleThread, m.Thread.Name).text(" for ")
+		default:
+			s.add(viewapi.RoleThread, m.Thread.Name).text(" waits for ")
+		}
+		if i < most {
+			s.add(viewapi.RoleLock, SimpleClass(m.Lock.Class)).text(" held by ").add(viewapi.RoleThread, next.Thread.Name)
+		}
+	}
+	if more > 0 {
+		s.text("; and " + Plural(more, "more deadlock"))
+	}
+	return s.text(".").parts
+}

@@ -1,0 +1,164 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wording_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/weft-otel/weft/internal/threadtest/golden"
+	"github.com/weft-otel/weft/internal/viewapi"
+	"github.com/weft-otel/weft/internal/wording"
+)
+
+const ms = 1_000_000
+
+func who(groups ...viewapi.ThreadGroup) []viewapi.ThreadGroup { return groups }
+
+func threads(name string, n int, time int64) viewapi.ThreadGroup {
+	return viewapi.ThreadGroup{Name: name, Threads: n, Time: time}
+}
+
+// holder is one that held something for a part of the waits' time, and did one thing for a part of that.
+func holder(name string, time int64, share float64, text, method string, part float64) viewapi.Holder {
+	return viewapi.Holder{
+		Thread: viewapi.ThreadRef{Name: name}, Time: time, Share: share, Text: text, Method: method, Part: part, Length: int64(float64(time) * part),
+	}
+}
+
+func waits(name, kind string, time int64) viewapi.CostRow {
+	return viewapi.CostRow{Name: name, Kind: kind, Time: time, Locks: 1}
+}
+
+var (
+	book     = waits("OrderBook.lock", "lock", 8920*ms)
+	in       = &viewapi.Site{Function: "com.acme.orders.OrderBook.match"}
+	matchers = threads("matcher-*", 3, 8000*ms)
+	asleep   = holder("report", 5930*ms, 0.66, "asleep in Report.write", "com.acme.orders.Report.write", 1)
+	gateway  = waits("Gateway.lock", "lock", 6100*ms)
+)
+
+// costs are what can be said about what cost the most.
+var costs = []struct {
+	name string
+	cost viewapi.Cost
+}{
+	{"one holder", viewapi.Cost{CostRow: book, Waiters: 1, Who: who(threads("main", 1, 8920*ms)), Site: in, Culprit: true, Holders: []viewapi.Holder{
+		holder("report", 8920*ms, 1, "asleep in Report.write", "com.acme.orders.Report.write", 1),
+	}}},
+	{"one of several holders", viewapi.Cost{
+		CostRow: book, Waiters: 3, Who: who(matchers), Site: in, Culprit: true, Holders: []viewapi.Holder{asleep},
+		Others: who(threads("matcher-*", 3, 2600*ms)),
+	}},
+	{"others held it for an instant", viewapi.Cost{
+		CostRow: book, Waiters: 8, Who: who(matchers, threads("settle-*", 4, 900*ms), threads("audit", 1, 20*ms)), Site: in, Culprit: true,
+		Holders: []viewapi.Holder{asleep}, Others: who(threads("audit", 1, 20*ms)),
+	}},
+	{"it did several things", viewapi.Cost{CostRow: book, Waiters: 3, Who: who(matchers), Site: in, Culprit: true, Holders: []viewapi.Holder{
+		holder("report", 8920*ms, 0.97, "running in Report.format", "com.acme.orders.Report.format", 0.6),
+	}}},
+	{"it is not known what it did", viewapi.Cost{CostRow: book, Waiters: 3, Who: who(matchers), Culprit: true, Holders: []viewapi.Holder{
+		holder("report", 8920*ms, 0.97, "", "", 0),
+	}}},
+	{"the holder waits for another lock", viewapi.Cost{
+		CostRow: book, Waiters: 24, Who: who(threads("http-nio-8080-exec-*", 24, 8920*ms)), Site: in, Culprit: true,
+		Holders: []viewapi.Holder{holder("report", 6100*ms, 0.95, "waiting for Gateway.lock in Gateway.send", "com.acme.Gateway.send", 0.98)},
+		Next: &viewapi.Cost{CostRow: gateway, Waiters: 1, Who: who(threads("report", 1, 6100*ms)), Culprit: true, Holders: []viewapi.Holder{
+			holder("gateway-1", 6000*ms, 0.98, "asleep in Gateway.retry", "com.acme.Gateway.retry", 1),
+		}},
+	}},
+	{"a chain of three locks", viewapi.Cost{
+		CostRow: book, Waiters: 2, Who: who(threads("main", 1, 5000*ms), threads("audit", 1, 3920*ms)), Site: in, Culprit: true,
+		Holders: []viewapi.Holder{holder("report", 6100*ms, 0.7, "waiting for Gateway.lock in Gateway.send", "com.acme.Gateway.send", 0.98)},
+		Next: &viewapi.Cost{
+			CostRow: gateway, Waiters: 1, Who: who(threads("report", 1, 6100*ms)), Culprit: true,
+			Holders: []viewapi.Holder{holder("gateway-1", 6000*ms, 0.98, "waiting for Log.lock in Log.write", "com.acme.Log.write", 0.9)},
+			Next: &viewapi.Cost{CostRow: waits("Log.lock", "lock", 5400*ms), Waiters: 1, Culprit: true, Holders: []viewapi.Holder{
+				holder("log-writer", 5400*ms, 1, "running", "", 1),
+			}},
+		},
+	}},
+	{"the holder waits for a pool", viewapi.Cost{
+		CostRow: book, Waiters: 3, Who: who(matchers), Site: in, Culprit: true,
+		Holders: []viewapi.Holder{holder("report", 6100*ms, 0.95, "waiting for HikariPool in Orders.find", "com.acme.Orders.find", 0.98)},
+		Next: &viewapi.Cost{
+			CostRow: waits("HikariPool", "pool", 6100*ms), Unit: "a connection", Waiters: 1, Who: who(threads("report", 1, 6100*ms)),
+			Holders: []viewapi.Holder{holder("http-1", 6000*ms, 0.5, "running", "", 1)},
+		},
+	}},
+	{"the holder waits on", viewapi.Cost{CostRow: book, Waiters: 3, Who: who(matchers), Site: in, Culprit: true, Holders: []viewapi.Holder{
+		holder("report", 8920*ms, 0.97, "waiting for future CompletableFuture in Report.format", "com.acme.orders.Report.format", 0.95),
+	}}},
+	{"in turn", viewapi.Cost{
+		CostRow: book, Waiters: 1204, Who: who(threads("http-exec-*", 1204, 8920*ms)), Site: in, Holders: []viewapi.Holder{asleep, asleep}, More: 9,
+		Turns: &viewapi.Turns{Own: true, Text: "asleep in Disk.sync", Share: 0.8},
+	}},
+	{"in turn, by others", viewapi.Cost{
+		CostRow: book, Waiters: 5, Who: who(threads("a", 1, 2000*ms), threads("b", 1, 2000*ms), threads("c", 1, 2000*ms)), Site: in,
+		Holders: []viewapi.Holder{asleep, asleep}, More: 9, Turns: &viewapi.Turns{}, Others: who(threads("writer-*", 11, 8920*ms)),
+	}},
+	{"mostly unknown holders", viewapi.Cost{CostRow: book, Waiters: 3, Who: who(matchers), Site: in, Unknown: 0.93, Holders: []viewapi.Holder{asleep}}},
+	{"unknown holder", viewapi.Cost{CostRow: book, Waiters: 3, Who: who(matchers)}},
+	{"no lock of the source", viewapi.Cost{
+		CostRow: viewapi.CostRow{Name: "ReentrantLock", Caller: "com.acme.Inventory.reserve", Kind: "lock", Time: 12 * ms}, Waiters: 3, Who: who(matchers), Site: in,
+	}},
+	{"unknown class", viewapi.Cost{CostRow: waits("", "lock", 12*ms), Waiters: 3, Who: who(matchers), Site: in}},
+	{"read-write lock", viewapi.Cost{CostRow: waits("Inventory.lock.readLock()", "lock", 12*ms), Waiters: 3, Who: who(matchers), Site: in, Culprit: true, Holders: []viewapi.Holder{
+		holder("report", 12*ms, 1, "running", "", 1),
+	}}},
+	{"pool", viewapi.Cost{
+		CostRow: waits("HikariPool", "pool", 96_300*ms), Unit: "a connection", Waiters: 40, Who: who(threads("http-exec-*", 40, 96_300*ms)),
+		Site: &viewapi.Site{Function: "com.acme.Orders.find"}, More: 5, Turns: &viewapi.Turns{Own: true, Text: "asleep in Orders.query", Share: 0.97},
+		Holders: []viewapi.Holder{holder("http-exec-3", 1, 0.3, "", "", 0), holder("http-exec-7", 1, 0.3, "", "", 0), holder("job", 1, 0.3, "", "", 0), holder("x", 1, 0.3, "", "", 0)},
+	}},
+	{"permit", viewapi.Cost{
+		CostRow: waits("Orders.slots", "permit", 96*ms), Unit: "a permit", Waiters: 1, Who: who(threads("main", 1, 96*ms)),
+		Holders: []viewapi.Holder{holder("job-1", 1, 0.3, "asleep in Job.run", "", 0)},
+	}},
+	{"permit without a known holder", viewapi.Cost{CostRow: waits("Semaphore", "permit", 96*ms), Unit: "a permit", Waiters: 1, Who: who(threads("main", 1, 96*ms))}},
+}
+
+// TestSentences prints each sentence, to be read in one sitting.
+func TestSentences(t *testing.T) {
+	var names []string
+	bodies := map[string]string{}
+	add := func(name string, parts []viewapi.Part) {
+		names = append(names, name)
+		bodies[name] = wording.Plain(parts) + "\n"
+		for i, p := range parts {
+			assert.False(t, p.Text == "" || i > 0 && p.Role == "" && parts[i-1].Role == "", "%s: %v", name, parts)
+		}
+	}
+	for i := range costs {
+		add(costs[i].name, wording.Cost(&costs[i].cost))
+	}
+	member := func(thread, class string) viewapi.DeadlockMember {
+		return viewapi.DeadlockMember{Thread: viewapi.ThreadRef{Name: thread}, Lock: viewapi.LockRef{Class: class}}
+	}
+	two := viewapi.Deadlock{Members: []viewapi.DeadlockMember{member("a", "com.acme.Left"), member("b", "com.acme.Right")}}
+	add("deadlock", wording.Deadlock(&two, "12:00:03 UTC", 0))
+	for i := range 4 {
+		two.Members = append(two.Members, member(fmt.Sprint("c-", i), "com.acme.Fork"))
+	}
+	add("large deadlock", wording.Deadlock(&two, "12:00:03 UTC", 2))
+	golden.Compare(t, "testdata/sentences.txt", golden.Join(names, bodies))
+}
+
+func TestListed(t *testing.T) {
+	for want, names := range map[string]string{
+		"":                              "",
+		"a":                             "a",
+		"a, b":                          "a b",
+		"http-exec-3, -7, -9":           "http-exec-3 http-exec-7 http-exec-9",
+		"http-exec-3, job, http-exec-9": "http-exec-3 job http-exec-9",
+		"t1, 2, 3 and 2 more":           "t1 t2 t3 t4 t5",
+	} {
+		list := strings.Fields(names)
+		assert.Equal(t, want, wording.Listed(list, len(list)))
+	}
+	assert.Equal(t, "a and 1,204 more", wording.Listed([]string{"a"}, 1205))
+}
