@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/viewapi"
 	"github.com/weft-otel/weft/internal/wording"
 )
@@ -36,12 +37,14 @@ func (s *tools) hottest(ctx context.Context, a *answer, in hottestIn) error {
 	}
 	a.link = a.linkTo(r.Session, "tab", "monitors", "range", view(r.from, r.to))
 	r.head(a)
-	if most.Most == nil {
-		a.line("No thread waited for a lock, a permit or an object of a pool.")
+	a.line("%s", sentence(wording.Plain(most.Text)))
+	if most.Most != nil && !most.Small && contended(most.Most.Kind) {
+		holders(a, most.Most.Holders, most.Most.More)
+	}
+	if most.Time == 0 {
 		return nil
 	}
 	a.line("Threads waited %s in all for locks, permits and objects of pools.", duration(most.Time))
-	s.cost(a, most.Most, most.Text)
 	a.line("By method that waited:")
 	for i := range rows.Callers {
 		row := &rows.Callers[i]
@@ -56,10 +59,9 @@ func (s *tools) hottest(ctx context.Context, a *answer, in hottestIn) error {
 	return nil
 }
 
-// cost writes what costs most, and who held it.
-func (*tools) cost(a *answer, c *viewapi.Cost, text []viewapi.Part) {
-	a.line("%s", sentence(wording.Plain(text)))
-	holders(a, c.Holders, c.More)
+// contended reports whether threads hold what waits of a kind are for.
+func contended(kind string) bool {
+	return kind == jvmthread.WaitLock.String() || kind == jvmthread.WaitPermit.String() || kind == jvmthread.WaitPool.String()
 }
 
 const maxHolders = 5

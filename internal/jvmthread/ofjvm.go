@@ -17,7 +17,7 @@ func (t Thread) OfJVM() bool {
 	case "":
 		return namedByJVM(t.Name)
 	}
-	return t.Name == "DestroyJavaVM" // which takes the place of the main thread
+	return t.Name == "DestroyJavaVM" || strings.HasPrefix(t.Name, "JFR ") // takes the place of the main thread; is in its group
 }
 
 // ofJVM are the names of threads that HotSpot or OpenJ9 start for themselves.

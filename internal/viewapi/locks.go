@@ -188,13 +188,15 @@ type ControlAnswer struct {
 
 // Answer is what costs the most, and who held it: GET api/sessions/{session}/answer.
 type Answer struct {
-	From  int64     `json:"from"`
-	To    int64     `json:"to"`
-	Time  int64     `json:"time"` // that threads waited for locks, permits and objects of pools, in total
-	Most  *Cost     `json:"most"` // null: no thread had to wait
-	Text  []Part    `json:"text"` // what most says, in a sentence or two; empty without it
-	Costs []CostRow `json:"costs"`
-	Total int       `json:"total"` // of costs that there are
+	From   int64     `json:"from"`
+	To     int64     `json:"to"`
+	Time   int64     `json:"time"`   // that threads waited for locks, permits and objects of pools, in total
+	Most   *Cost     `json:"most"`   // what threads of the application waited for longest, of all that others hold or bring about; null: for nothing
+	Second *Cost     `json:"second"` // the costliest lock, permit or pool, unless it is small, or most; or null
+	Small  bool      `json:"small"`  // most is less than 10 ms, or than a hundredth of the range
+	Text   []Part    `json:"text"`   // what most says, in a sentence or two; or that there is nothing to report
+	Costs  []CostRow `json:"costs"`  // locks, permits and pools, the costliest first
+	Total  int       `json:"total"`  // of them
 }
 
 // Part is a part of a sentence.
@@ -227,7 +229,8 @@ type CostRow struct {
 	Held     int64  `json:"held"`     // longest hold while others waited, within the range
 }
 
-// Cost says who waited for what a row is about, and who held it.
+// Cost says who waited for what a row is about, and who held it; or, of a future, a latch, a barrier, an exchanger or a full queue, who ended the
+// waits: then the holders are these, they held nothing, and did what they did while others waited for them.
 type Cost struct {
 	CostRow
 
@@ -241,7 +244,19 @@ type Cost struct {
 	Culprit bool          `json:"culprit"` // the first holder of a lock is the cause
 	Turns   *Turns        `json:"turns"`   // null: the first holder is the cause, or only one is known, or none, or unknown is not 0
 	Unknown float64       `json:"unknown"` // of a lock: the part of the time that threads waited whose holder is not known, if it is most of it; else 0
+	Known   float64       `json:"known"`   // of waits that others end: the part of their time for which it is known who did
+	Pending int64         `json:"pending"` // of Time: of such waits that have not ended
+	Open    int           `json:"open"`    // such waits that have not ended
+	Busy    float64       `json:"busy"`    // part of their time in which the threads of the pool that ended most waits had work; 0: not known
+	Gone    []GoneThread  `json:"gone"`    // if waits have not ended: threads that ended others before, all of which have ended; at most 5
+	Starved *ThreadGroup  `json:"starved"` // a pool of workers of which all wait without an end; null: there is none
 	Next    *Cost         `json:"next"`    // what the culprit waited for itself most of that time, with the sums of all threads that did; null: nothing
+}
+
+// GoneThread is a thread that has ended.
+type GoneThread struct {
+	Thread ThreadRef `json:"thread"`
+	At     int64     `json:"at"`
 }
 
 // ThreadGroup is threads whose names differ in numbers only.

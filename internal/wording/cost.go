@@ -21,6 +21,8 @@ const (
 func Cost(c *viewapi.Cost) []viewapi.Part {
 	var s sentence
 	switch {
+	case aims[c.Kind] != [2]string{}:
+		s.ended(c)
 	case c.Kind != jvmthread.WaitLock.String():
 		s.waited(c).lock(c, c.Unit).at(c).heldBy(c)
 	case c.Culprit && len(c.Holders) > 0:
@@ -29,6 +31,19 @@ func Cost(c *viewapi.Cost) []viewapi.Part {
 		s.waited(c).lock(c, "").at(c).held(c)
 	}
 	return s.text(".").parts
+}
+
+// Costs says the same of two things, of which the second may be nil.
+func Costs(most, second *viewapi.Cost) []viewapi.Part {
+	s := sentence{Cost(most)}
+	if second == nil {
+		return s.parts
+	}
+	s.text(" ")
+	for _, p := range Cost(second) {
+		s.add(p.Role, p.Text)
+	}
+	return s.parts
 }
 
 // Plain returns a sentence as text.
@@ -100,7 +115,14 @@ func WholeLock(name string) string {
 
 // at says where threads waited longest.
 func (s *sentence) at(c *viewapi.Cost) *sentence {
-	if c.Site == nil || c.Site.Function == "" || c.Caller != "" {
+	if c.Caller != "" {
+		return s
+	}
+	return s.where(c)
+}
+
+func (s *sentence) where(c *viewapi.Cost) *sentence {
+	if c.Site == nil || c.Site.Function == "" {
 		return s
 	}
 	return s.text(" in ").add(viewapi.RoleMethod, SimpleFunction(c.Site.Function))

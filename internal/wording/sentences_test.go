@@ -120,7 +120,39 @@ var costs = []struct {
 		Holders: []viewapi.Holder{holder("job-1", 1, 0.3, "asleep in Job.run", "", 0)},
 	}},
 	{"permit without a known holder", viewapi.Cost{CostRow: waits("Semaphore", "permit", 96*ms), Unit: "a permit", Waiters: 1, Who: who(threads("main", 1, 96*ms))}},
+	{"future", viewapi.Cost{
+		CostRow: waits("", "future", 47_300*ms), Waiters: 12, Who: who(threads("request-*", 12, 47_300*ms)), Site: send, Known: 0.95, Busy: 1,
+		Holders: []viewapi.Holder{holder("mailer-1", 1, 0.5, "running", "", 1), holder("mailer-2", 1, 0.45, "running", "", 1)},
+		Others:  who(threads("mailer-*", 2, 45_000*ms)), Turns: &viewapi.Turns{Text: "running", Share: 1},
+	}},
+	{"future, workers with something to do", viewapi.Cost{
+		CostRow: waits("", "future", 47_300*ms), Waiters: 12, Who: who(threads("request-*", 12, 47_300*ms)), Site: send, Known: 0.7, Busy: 0.7,
+		Holders: []viewapi.Holder{holder("mailer-1", 1, 0.4, "", "", 1), holder("mailer-2", 1, 0.3, "", "", 1)}, More: 2,
+		Others: who(threads("mailer-*", 4, 45_000*ms)), Turns: &viewapi.Turns{Text: "asleep in Smtp.send", Share: 0.8},
+	}},
+	{"starved pool", viewapi.Cost{
+		CostRow: waits("", "future", 16_200*ms), Waiters: 4, Who: who(threads("http-*", 4, 16_200*ms)), Site: send, Open: 4, Pending: 16_200 * ms,
+		Starved: &viewapi.ThreadGroup{Name: "order-pool-*", Threads: 4},
+	}},
+	{"barrier", viewapi.Cost{
+		CostRow: waits("CyclicBarrier", "barrier", 11_300*ms), Waiters: 3, Who: who(threads("worker-*", 3, 11_300*ms)), Site: send, Known: 1,
+		Holders: []viewapi.Holder{holder("worker-3", 1, 1, "running in Partition.scan", "", 1)},
+	}},
+	{"latch", viewapi.Cost{
+		CostRow: waits("Startup.ready", "latch", 12_100*ms), Waiters: 3, Who: who(threads("request-*", 3, 12_100*ms)), Open: 3, Pending: 12_100 * ms,
+	}},
+	{"full queue", viewapi.Cost{
+		CostRow: waits("Index.q", "queue", 12_000*ms), Waiters: 4, Who: who(threads("request-*", 4, 12_000*ms)), Site: send, Open: 4, Pending: 12_000 * ms,
+		Gone: []viewapi.GoneThread{{Thread: viewapi.ThreadRef{Name: "indexer"}}},
+	}},
+	{"full queue, several consumers", viewapi.Cost{
+		CostRow: waits("Index.q", "queue", 12_000*ms), Waiters: 1, Who: who(threads("main", 1, 12_000*ms)), Open: 1, Pending: 12_000 * ms, Known: 0,
+		Gone: []viewapi.GoneThread{{Thread: viewapi.ThreadRef{Name: "indexer-1"}}, {Thread: viewapi.ThreadRef{Name: "indexer-2"}}},
+	}},
+	{"exchanger", viewapi.Cost{CostRow: waits("Exchanger", "exchange", 96*ms), Waiters: 1, Who: who(threads("main", 1, 96*ms)), Site: send}},
 }
+
+var send = &viewapi.Site{Function: "com.acme.Mailer.send"}
 
 // TestSentences prints each sentence, to be read in one sitting.
 func TestSentences(t *testing.T) {
@@ -136,6 +168,16 @@ func TestSentences(t *testing.T) {
 	for i := range costs {
 		add(costs[i].name, wording.Cost(&costs[i].cost))
 	}
+	small := costs[0].cost
+	small.Time = 2 * ms
+	add("nothing to report", wording.Small(&small))
+	pool := viewapi.Cost{CostRow: waits("HikariPool", "pool", 3*ms), Unit: "a connection", Waiters: 3, Who: who(matchers), Site: in}
+	add("nothing to report, of a pool", wording.Small(&pool))
+	latch := viewapi.Cost{CostRow: waits("Startup.ready", "latch", 3*ms), Waiters: 3, Who: who(matchers), Site: in}
+	add("nothing to report, of a latch", wording.Small(&latch))
+	add("no waits", wording.Quiet(nil, false))
+	add("no waits in a recording", wording.Quiet(nil, true))
+	add("no waits for others", wording.Quiet(&viewapi.KindRow{Wait: "sleep", Stats: viewapi.Stats{Time: 5300 * ms}, Site: send}, false))
 	member := func(thread, class string) viewapi.DeadlockMember {
 		return viewapi.DeadlockMember{Thread: viewapi.ThreadRef{Name: thread}, Lock: viewapi.LockRef{Class: class}}
 	}

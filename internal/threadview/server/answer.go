@@ -37,26 +37,24 @@ type contentions struct {
 
 // contention adds up the contended waits of the range by what they are for.
 func (q *query) contention(sel selection) *contentions {
+	return q.waitsFor(sel, [numKinds]bool{kindBlocked: true}, func(place) bool { return true })
+}
+
+// waitsFor adds up waits of the range by what they are for.
+func (q *query) waitsFor(sel selection, kinds [numKinds]bool, wanted func(place) bool) *contentions {
 	stacks := stackWaits{}
-	q.waits(sel, [numKinds]bool{kindBlocked: true}, func(_ kind, at place) *waits { return stacks.of(at) })
-	type name struct {
-		class        uint32
-		text, caller string
-		kind         jvmthread.Wait
-	}
-	named, out := map[name]*contended{}, &contentions{of: make(map[place]*contended, len(stacks)), stacks: stacks}
+	q.waits(sel, kinds, func(_ kind, at place) *waits {
+		if !wanted(at) {
+			return nil
+		}
+		return stacks.of(at)
+	})
+	named, out := map[subject]*contended{}, &contentions{of: make(map[place]*contended, len(stacks)), stacks: stacks}
 	for k, t := range stacks {
 		if t.Count == 0 && t.Time == 0 {
 			continue // outside the range
 		}
-		site, class := q.sn.Site(k.stack), q.sn.Classes[k.class]
-		n := name{class: k.class, text: wording.Object(k.wait, class, site.Lock, site.Entry), kind: k.wait}
-		switch {
-		case k.wait == jvmthread.WaitPool:
-			n.class = 0 // a pool is one, whatever the classes it uses to wait
-		case (n.text != site.Lock || n.text == "") && n.text != wording.Initialization && strings.HasPrefix(class, "java.util."):
-			n.caller = site.Function // of one's own locks of the JDK, the class says nothing
-		}
+		n := q.subject(k)
 		c := named[n]
 		if c == nil {
 			c = &contended{name: n.text, caller: n.caller, places: make(map[place]bool), class: k.class, kind: k.wait, most: -1}
@@ -79,6 +77,28 @@ func (q *query) contention(sel selection) *contentions {
 		}
 	}
 	return out
+}
+
+// subject is what waits are for.
+type subject struct {
+	class        uint32
+	text, caller string
+	kind         jvmthread.Wait
+}
+
+// subject returns what threads wait for at a place.
+func (q *query) subject(at place) subject {
+	site, class := q.sn.Site(at.stack), q.sn.Classes[at.class]
+	n := subject{class: at.class, text: wording.Object(at.wait, class, site.Lock, site.Entry), kind: at.wait}
+	switch {
+	case at.wait == jvmthread.WaitPool:
+		n.class = 0 // a pool is one, whatever the classes it uses to wait
+	case at.wait == jvmthread.WaitFuture: // each task has its own
+		n.class, n.text, n.caller = 0, "", site.Function
+	case (n.text != site.Lock || n.text == "") && n.text != wording.Initialization && strings.HasPrefix(class, "java.util."):
+		n.caller = site.Function // of one's own locks of the JDK, the class says nothing
+	}
+	return n
 }
 
 // compare orders what cost more first.
@@ -138,14 +158,22 @@ func (q *query) answer() (any, *Problem) {
 		return nil, p
 	}
 	found := q.contention(sel)
-	out := viewapi.Answer{
-		From: q.rel(q.from), To: q.rel(q.to), Time: found.sum, Total: len(found.all), Text: []viewapi.Part{}, Costs: []viewapi.CostRow{},
+	out := viewapi.Answer{From: q.rel(q.from), To: q.rel(q.to), Time: found.sum, Total: len(found.all)}
+	top, second := q.top(sel, found)
+	if top != nil {
+		out.Most = q.cost(found, top)
 	}
-	if found.sum == 0 {
-		return out, nil
+	if second != nil && !q.isSmall(int64(second.waits.waited)) {
+		out.Second = q.cost(found, second)
 	}
-	out.Most = q.cost(sel, found, found.all[0])
-	out.Text = wording.Cost(out.Most)
+	switch {
+	case out.Most == nil:
+		out.Text = wording.Quiet(q.largestKind(sel), q.sn.Meta["weft.recording.thresholds"] != "")
+	case q.isSmall(out.Most.Time):
+		out.Small, out.Text = true, wording.Small(out.Most)
+	default:
+		out.Text = wording.Costs(out.Most, out.Second)
+	}
 	out.Costs = q.costRows(sel, found.all[:min(rows, len(found.all))])
 	return out, nil
 }

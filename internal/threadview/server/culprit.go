@@ -24,25 +24,29 @@ const (
 	leastChained     = 0.8    // part of the waiting that a culprit caused while it waited itself, from which that is why
 )
 
-// cost returns who waited for a lock, who held it, and what the culprit waited for itself.
-func (q *query) cost(sel selection, found *contentions, c *contended) *viewapi.Cost {
+// cost returns who waited for something, who held it or brought it about, and what the culprit waited for itself.
+func (q *query) cost(found *contentions, top *costly) *viewapi.Cost {
+	if !top.kind.Contended() {
+		return q.costOfOthers(top)
+	}
 	first, seen := (*viewapi.Cost)(nil), []*contended{}
-	for at := &first; c != nil && len(seen) < maxChain && !slices.Contains(seen, c); at = &(*at).Next {
-		seen = append(seen, c)
-		*at, c = q.costOf(sel, found, c)
+	next := top
+	for at := &first; next != nil && len(seen) < maxChain && !slices.Contains(seen, next.contended); at = &(*at).Next {
+		seen = append(seen, next.contended)
+		*at, next = q.costOf(found, next)
 	}
 	return first
 }
 
 // costOf returns who waited for a lock and who held it, and the lock that the culprit waited for meanwhile, or nil.
-func (q *query) costOf(sel selection, found *contentions, c *contended) (cost *viewapi.Cost, next *contended) {
-	waits := q.lockWaits(sel, []*contended{c})[0]
+func (q *query) costOf(found *contentions, c *costly) (cost *viewapi.Cost, next *costly) {
+	waits := c.waits
 	holders, known := q.lockHolders(waits)
 	share := func(of jvmthread.Time) float64 { return float64(of) / float64(max(waits.waited, 1)) }
 	cost = &viewapi.Cost{
-		CostRow: q.costRow(c), Unit: wording.Unit(c.kind, q.sn.Site(c.site).Entry), Site: q.site(c.site), Holders: []viewapi.Holder{},
+		CostRow: q.costRow(c.contended), Unit: wording.Unit(c.kind, q.sn.Site(c.site).Entry), Site: q.site(c.site), Holders: []viewapi.Holder{}, Gone: []viewapi.GoneThread{},
 	}
-	cost.Held = int64(q.longestHold(waits))
+	cost.Time, cost.Held = int64(waits.waited), int64(q.longestHold(waits))
 	all := holders // which the sentence about the culprit has to account for
 	if len(holders) > 0 {
 		holders = slices.DeleteFunc(slices.Clone(holders), func(h lockHolder) bool { return h.waited < holders[0].waited/leastAnswerShare })
@@ -83,12 +87,23 @@ func (q *query) costOf(sel selection, found *contentions, c *contended) (cost *v
 	for i := range holders[:min(len(holders), maxAnswerHolders)] {
 		out, iv := q.answerHolder(&holders[i], share)
 		if i == 0 && cost.Culprit && iv != nil && kindOf(iv.As()) == kindBlocked && iv.State != jvmthread.StateDeadlocked && out.Part >= leastChained {
-			next = found.of[place{q.sn.Locks[iv.Lock].Class, iv.Stack, iv.Wait}]
+			if of := found.of[place{q.sn.Locks[iv.Lock].Class, iv.Stack, iv.Wait}]; of != nil {
+				next = &costly{of, q.lockWaits(q.everyone(), []*contended{of})[0]}
+			}
 		}
 		cost.Holders = append(cost.Holders, out)
 	}
 	cost.More = len(holders) - len(cost.Holders)
 	return cost, next
+}
+
+// everyone selects all threads.
+func (q *query) everyone() selection {
+	s := selection{has: make([]bool, len(q.sn.Threads))}
+	for i := range q.sn.Threads {
+		s.has[i] = q.sn.Threads[i].Known
+	}
+	return s
 }
 
 // answerHolder describes a holder. The interval is the longest of what it did most; nil: that is not known.

@@ -91,6 +91,7 @@ type lockWaits struct {
 	parts   map[store.LockIndex][]part
 	waited  jvmthread.Time         // sum
 	threads map[int]jvmthread.Time // the same by thread
+	list    []endedWait            // the waits, unless threads hold what they are for
 }
 
 // lockWaits finds the waits for each of some locks.
@@ -108,20 +109,44 @@ func (q *query) lockWaits(sel selection, all []*contended) []*lockWaits {
 	}
 	q.sn.Sweep(q.from, q.to, sel.has, func(c *store.Cursor) {
 		lock, start, end := c.Lock(), max(c.Start, q.from), min(c.End, q.to)
-		if start >= end || kindOf(c.As()) != kindBlocked {
+		if start >= end || c.Wait() == jvmthread.WaitNone {
 			return
 		}
-		if i, wanted := of[place{q.sn.Locks[lock].Class, c.Stack(), c.Wait()}]; wanted {
-			k := object{i, lock}
-			turns[k] = append(turns[k], interaction.Enter(start-q.from), interaction.Leave(end-q.from))
-			out[i].threads[c.Thread()] += end - start
+		i, wanted := of[place{q.sn.Locks[lock].Class, c.Stack(), c.Wait()}]
+		if !wanted || !q.counts(c.Thread(), c.Wait()) {
+			return
 		}
+		w := out[i]
+		w.threads[c.Thread()] += end - start
+		if !c.Wait().Contended() {
+			w.waited += end - start
+			w.add(c, start, end)
+			return
+		}
+		k := object{i, lock}
+		turns[k] = append(turns[k], interaction.Enter(start-q.from), interaction.Leave(end-q.from))
 	})
 	for k, list := range turns {
 		parts, sum := waitingOf(list, q.from)
 		out[k.of].parts[k.lock], out[k.of].waited = parts, out[k.of].waited+sum
 	}
 	return out
+}
+
+// add adds a wait, or continues it with its next part.
+func (w *lockWaits) add(c *store.Cursor, from, to jvmthread.Time) {
+	if c.Marks.Has(jvmthread.MarkContinues) {
+		for i := len(w.list) - 1; i >= 0; i-- {
+			if last := &w.list[i]; last.thread == c.Thread() {
+				if last.to == from {
+					last.to, last.end, last.open = to, c.End, c.Marks.Has(jvmthread.MarkOpen)
+					return
+				}
+				break
+			}
+		}
+	}
+	w.list = append(w.list, endedWait{thread: c.Thread(), from: from, to: to, end: c.End, open: c.Marks.Has(jvmthread.MarkOpen)})
 }
 
 // heldWhile calls yield with each part of a hold in which others waited.

@@ -47,6 +47,13 @@ func (q *query) waitKinds() (any, *Problem) {
 	if p := q.done(); p != nil {
 		return nil, p
 	}
+	rows, sum := q.kindRows(sel, inClass)
+	order(rows)
+	return viewapi.Kinds{From: q.rel(q.from), To: q.rel(q.to), Total: len(rows), Kinds: rows, Sum: sum.row()}, nil
+}
+
+// kindRows returns the waits by kind, those with the most time first, and their sum.
+func (q *query) kindRows(sel selection, inClass func(string) bool) (rows []viewapi.KindRow, sum *kindSum) {
 	wanted := [numKinds]bool{}
 	for k := kindNone + 1; k < numKinds; k++ {
 		wanted[k] = true
@@ -61,7 +68,8 @@ func (q *query) waitKinds() (any, *Problem) {
 		}
 		return sites[k].of(at)
 	})
-	all, sum := map[kindKey]*kindSum{}, newKindSum()
+	all := map[kindKey]*kindSum{}
+	sum = newKindSum()
 	for k, stacks := range sites {
 		for at, t := range stacks {
 			if t.Seen == 0 && t.Count == 0 && t.Time == 0 {
@@ -78,7 +86,7 @@ func (q *query) waitKinds() (any, *Problem) {
 			sum.add(t, name)
 		}
 	}
-	rows := make([]viewapi.KindRow, 0, len(all))
+	rows = make([]viewapi.KindRow, 0, len(all))
 	for k, t := range all {
 		row := t.row()
 		row.Wait, row.State, row.Idle, row.Site = waitWord(k.wait), kindWords()[k.kind], k.wait.Idle(), q.site(t.site())
@@ -87,8 +95,7 @@ func (q *query) waitKinds() (any, *Problem) {
 	slices.SortFunc(rows, func(a, b viewapi.KindRow) int {
 		return cmp.Or(cmp.Compare(b.Stats.Time, a.Stats.Time), cmp.Compare(a.Wait, b.Wait), cmp.Compare(a.State, b.State))
 	})
-	order(rows)
-	return viewapi.Kinds{From: q.rel(q.from), To: q.rel(q.to), Total: len(rows), Kinds: rows, Sum: sum.row()}, nil
+	return rows, sum
 }
 
 // waitWord is the name of a kind of wait.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/weft-otel/weft/internal/engine/criticalpath"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
@@ -33,6 +34,11 @@ func (q *query) why() (any, *Problem) {
 	thread, chosen, p := q.whose(g, wanted, false)
 	if p != nil {
 		return nil, p
+	}
+	if wanted == jvmthread.NoThread {
+		if top := q.longestWaiter(); top != jvmthread.NoThread {
+			thread, chosen = top, window.ChoiceWaited.String()
+		}
 	}
 	out := viewapi.Why{From: q.rel(q.from), To: q.rel(q.to), Chosen: chosen, Total: int64(q.to - q.from), Steps: []viewapi.Step{}}
 	if thread == jvmthread.NoThread {

@@ -452,6 +452,8 @@ export interface Answer {
   to: number;
   time: number;
   most: Cost | null;
+  second: Cost | null;
+  small: boolean;
   text: Part[];
   costs: CostRow[];
   total: number;
@@ -484,11 +486,22 @@ export interface Cost extends CostRow {
   site: Site | null;
   holders: Holder[];
   more: number;
-  others: ThreadGroup | null;
+  others: ThreadGroup[];
   culprit: boolean;
   turns: Turns | null;
   unknown: number;
+  known: number;
+  pending: number;
+  open: number;
+  busy: number;
+  gone: GoneThread[];
+  starved: ThreadGroup | null;
   next: Cost | null;
+}
+
+export interface GoneThread {
+  thread: ThreadRef;
+  at: number;
 }
 
 export interface ThreadGroup {

@@ -27,14 +27,26 @@ export function Answer({shown, session}: {shown: Shown; session: Session}) {
       </section>
     );
   }
-  const {most, text, time} = answer.data;
-  if (!most) return <Calm rows={classes.data.classes} shown={shown} />;
-  const worst = classes.data.classes.find((row) => row.class === most.class);
+  const {most, small, text, time} = answer.data;
+  if (!most || small) {
+    return (
+      <section class="answer calm" aria-label="Answer">
+        <p>
+          <Cause text={text} cost={most} />
+        </p>
+        <Range shown={shown} />
+      </section>
+    );
+  }
+  const worst = contended.has(most.kind) && classes.data.classes.find((row) => row.class === most.class);
   const busy = classes.pending || (!path.data && !path.error);
   return (
     <section class="answer" aria-label="Answer" aria-busy={busy}>
       <p>
-        <Cause text={text} cost={most} total={time} />{" "}
+        <Cause text={text} cost={most} />
+        {contended.has(most.kind) && time > most.time && (
+          <span class="faint"> It is {percent(most.time / time)} of all waiting for locks, permits and pools.</span>
+        )}{" "}
         {worst && (
           <Saving cost={most} worst={worst} classes={classes} path={path} busy={busy} shown={shown} session={session} />
         )}
@@ -45,20 +57,19 @@ export function Answer({shown, session}: {shown: Shown; session: Session}) {
 }
 
 /** What the server says in words. The names of locks show the statistics of the lock's class. */
-function Cause({text, cost, total}: {text: Part[]; cost: Cost; total: number}) {
+function Cause({text, cost}: {text: Part[]; cost: Cost | null}) {
   return (
     <>
       {text.map((part, i) => (
         <Words key={i} part={part} cost={cost} />
       ))}
-      {total > cost.time && <span class="faint"> It is {percent(cost.time / total)} of all such waiting.</span>}
     </>
   );
 }
 
-function Words({part: {text, role}, cost}: {part: Part; cost: Cost}) {
+function Words({part: {text, role}, cost}: {part: Part; cost: Cost | null}) {
   if (!role) return <>{text}</>;
-  if (role !== "lock" || text !== cost.name) return <strong>{text}</strong>;
+  if (role !== "lock" || !cost || text !== cost.name || !contended.has(cost.kind)) return <strong>{text}</strong>;
   return (
     <Link
       class="lock-name"
@@ -70,18 +81,8 @@ function Words({part: {text, role}, cost}: {part: Part; cost: Cost}) {
   );
 }
 
-function Calm({rows, shown}: {rows: ClassRow[]; shown: Shown}) {
-  const waited = rows.reduce((sum, {waited, parked, joined}) => sum + waited.time + parked.time + joined.time, 0);
-  return (
-    <section class="answer calm" aria-label="Answer">
-      <p>
-        <strong>No thread had to wait for a lock, a permit or a pool</strong> {shown.range ? "in this range" : "so far"}
-        {waited > 0 ? <>. Threads waited for work or for each other for {duration(waited)} in total.</> : "."}
-      </p>
-      <Range shown={shown} />
-    </section>
-  );
-}
+/** The kinds of waits for what other threads hold. */
+const contended = new Set(["lock", "permit", "pool"]);
 
 interface SavingProps {
   cost: Cost;

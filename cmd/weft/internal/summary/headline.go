@@ -8,10 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/viewapi"
 	"github.com/weft-otel/weft/internal/why"
-	"github.com/weft-otel/weft/internal/wording"
 )
 
 // sort puts the sessions whose threads waited longest for each other first.
@@ -40,58 +38,8 @@ func (s *Session) sortThreads() {
 	})
 }
 
-// negligible reports whether all waits for locks were short compared with the time in which threads ran.
-func (s *Session) negligible() bool {
-	return s.Answer.Time < s.Sum.States[jvmthread.StateRunnable].Time/1000
-}
-
-// quiet says what threads did if none waited for a lock.
-func (s *Session) quiet() string {
-	text := "No thread had to wait for a lock, a permit or a pool"
-	if s.thresholds() != "" {
-		text = "The recording has no wait for a lock, a permit or a pool"
-	}
-	kinds := s.kinds()
-	for i := range kinds {
-		k := &kinds[i]
-		if k.Idle || k.Stats.Time == 0 {
-			continue
-		}
-		more := "; most time went to " + wording.Duration(time.Duration(k.Stats.Time)) + " of " + cmp.Or(kindWords[k.Wait], k.Wait)
-		if k.Site != nil && k.Site.Function != "" {
-			more += ", in " + wording.SimpleFunction(k.Site.Function)
-		}
-		return text + more + "."
-	}
-	return text + "."
-}
-
 // thresholds say how short the events are that a recording omits.
 func (s *Session) thresholds() string { return s.Session.Attributes["weft.recording.thresholds"] }
-
-// kindWords name kinds in tables.
-var kindWords = map[string]string{
-	"lock":      "waiting for locks",
-	"permit":    "waiting for permits",
-	"pool":      "waiting for pools",
-	"reenter":   "reentering monitors",
-	"condition": "waiting for conditions",
-	"latch":     "waiting at latches",
-	"barrier":   "waiting at barriers",
-	"exchange":  "waiting at exchangers",
-	"future":    "waiting for futures",
-	"queue":     "waiting at queues",
-	"object":    "Object.wait",
-	"join":      "joining threads",
-	"io":        "waiting for I/O",
-	"sleep":     "sleeping",
-	"timer":     "waiting for the time",
-	"idle":      "waiting for tasks",
-	"suspend":   "being suspended",
-	"park":      "being parked",
-	"carrier":   "waiting for carriers",
-	"unknown":   "in other waits",
-}
 
 // clock returns a time of a session as the time of day.
 func clock(s *viewapi.Session, at int64) string {

@@ -217,12 +217,5 @@ func (s *Session) headline() string {
 	if n := len(s.Session.Deadlocks); n > 0 {
 		return wording.Plain(wording.Deadlock(&s.Session.Deadlocks[0], clock(&s.Session, s.Session.Deadlocks[0].Since), n-1))
 	}
-	if s.Answer.Most == nil {
-		return s.quiet()
-	}
-	text := wording.Plain(s.Answer.Text)
-	if s.negligible() {
-		return "Locks cost little here. " + text
-	}
-	return text
+	return wording.Plain(s.Answer.Text)
 }

@@ -90,7 +90,7 @@ func (s *Session) writeKinds(b *strings.Builder) {
 		if k.Site != nil {
 			site = *k.Site
 		}
-		fmt.Fprintf(b, "%-*s %11s  %s  %s  %s\n", waitWidth, cmp.Or(kindWords[k.Wait], k.Wait), wording.Grouped(k.Stats.Count),
+		fmt.Fprintf(b, "%-*s %11s  %s  %s  %s\n", waitWidth, wording.Kind(k.Wait), wording.Grouped(k.Stats.Count),
 			column(k.Stats.Time), mean(k.Stats.Time, k.Stats.Count), siteText(site.Function, site.Entry, 40))
 	}
 }

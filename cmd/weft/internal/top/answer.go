@@ -23,8 +23,6 @@ func (s *snapshot) sentence(window time.Duration) string {
 		return "Loading …"
 	case s.to <= s.from:
 		return "No data of this JVM yet"
-	case a.Most == nil:
-		return clean(when + "no thread had to wait for a lock, a permit or a pool")
 	}
 	return clean(when + wording.Plain(a.Text))
 }

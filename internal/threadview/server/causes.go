@@ -1,0 +1,113 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/viewapi"
+)
+
+const (
+	least         = 10_000_000 // nanoseconds of waits, below which they are not worth a sentence
+	leastPart     = 100        // the same as a part of the range
+	maxCandidates = 12         // whose exact times are compared
+)
+
+// costly is what application threads waited for.
+type costly struct {
+	*contended
+
+	waits *lockWaits
+}
+
+// top returns what application threads waited for most, of all that other threads hold or bring about; nil: for nothing. Second is the lock, permit or
+// pool for which they waited most, if that is another one.
+func (q *query) top(sel selection, found *contentions) (top, second *costly) {
+	kinds := [numKinds]bool{kindParked: true, kindWaited: true, kindQueued: true}
+	others := q.waitsFor(sel, kinds, func(at place) bool { return isForOthers(at.wait, q.sn.Site(at.stack).Entry) })
+	all := slices.Concat(found.all[:min(len(found.all), maxCandidates)], others.all[:min(len(others.all), maxCandidates)])
+	if len(all) == 0 {
+		return nil, nil
+	}
+	for i, w := range q.lockWaits(sel, all) {
+		c := &costly{all[i], w}
+		if w.waited == 0 || strings.HasPrefix(q.sn.Classes[c.class], "jdk.jfr.") { // the recorder's
+			continue
+		}
+		if c.isMore(top) {
+			top = c
+		}
+		if c.kind.Contended() && c.isMore(second) {
+			second = c
+		}
+	}
+	if second == top {
+		second = nil
+	}
+	return top, second
+}
+
+// isMore reports whether threads waited longer for one thing than for another one.
+func (c *costly) isMore(than *costly) bool {
+	return than == nil || cmp.Or(cmp.Compare(c.waits.waited, than.waits.waited), than.compare(c.contended)) > 0
+}
+
+// isSmall reports whether a time of waits is not worth a sentence.
+func (q *query) isSmall(time int64) bool { return time < max(least, int64(q.to-q.from)/leastPart) }
+
+// longestWaiter returns the thread that waited longest for what costs the most, unless that is little.
+func (q *query) longestWaiter() jvmthread.ThreadID {
+	sel := q.everyone()
+	top, _ := q.top(sel, q.contention(sel))
+	if top == nil || q.isSmall(int64(top.waits.waited)) {
+		return jvmthread.NoThread
+	}
+	most := 0
+	for i, time := range top.waits.threads {
+		if most == 0 || cmp.Or(cmp.Compare(time, top.waits.threads[most]), cmp.Compare(q.id(most), q.id(i))) > 0 {
+			most = i
+		}
+	}
+	return q.sn.Threads[most].ID
+}
+
+// isForOthers reports whether a thread that waits has work to do, and other threads keep it from that. Whoever puts into a queue has; whoever takes
+// from one may be idle. Contended waits have places of their own.
+func isForOthers(w jvmthread.Wait, entry string) bool {
+	switch w {
+	case jvmthread.WaitLatch, jvmthread.WaitBarrier, jvmthread.WaitExchange, jvmthread.WaitFuture, jvmthread.WaitCarrier:
+		return true
+	case jvmthread.WaitQueue:
+		switch entry[strings.LastIndexByte(entry, '.')+1:] {
+		case "put", "putFirst", "putLast", "offer", "offerFirst", "offerLast", "transfer", "tryTransfer":
+			return true
+		}
+	}
+	return false
+}
+
+// counts reports whether the waits of a thread for something count: those of the JVM and of its recorder do not, and the main thread
+// of a program waits for its other threads until they are done.
+func (q *query) counts(thread int, w jvmthread.Wait) bool {
+	t := &q.sn.Threads[thread]
+	if (jvmthread.Thread{Name: t.Name, Group: t.Group}).OfJVM() {
+		return false
+	}
+	return w.Contended() || t.Name != "main" || t.Virtual
+}
+
+// largestKind returns the kind with the longest waits, but those without a task; nil: there is none.
+func (q *query) largestKind(sel selection) (most *viewapi.KindRow) {
+	rows, _ := q.kindRows(sel, func(string) bool { return true })
+	for i := range rows {
+		if row := &rows[i]; !row.Idle && row.Stats.Time > 0 && (most == nil || row.Stats.Time > most.Stats.Time) {
+			most = row
+		}
+	}
+	return most
+}

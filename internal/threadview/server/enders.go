@@ -1,0 +1,268 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/weft-otel/weft/internal/engine/contention"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadview/store"
+	"github.com/weft-otel/weft/internal/viewapi"
+)
+
+// endedWait is a wait that another thread ends: by completing a task, counting down, coming to a barrier, taking from a queue.
+type endedWait struct {
+	thread   int
+	from, to jvmthread.Time // within the range
+	end      jvmthread.Time
+	open     bool           // it has not ended
+	ender    int            // thread; 0: not known, or none
+	cause    jvmthread.Time // when that did it
+	resolved bool
+}
+
+// wakeup identifies the end of a wait.
+type wakeup struct {
+	thread int
+	end    jvmthread.Time
+}
+
+// findEnders finds who ended waits of the range. Threads that wait for the same wake each other one after the other: who woke the first one ended
+// the waits of all.
+func (q *query) findEnders(list []endedWait) {
+	byEnd, byThread := make(map[wakeup]int, len(list)), map[int][]int{}
+	for i := range list {
+		byEnd[wakeup{list[i].thread, list[i].end}] = i
+		byThread[list[i].thread] = append(byThread[list[i].thread], i)
+	}
+	q.sn.Edges(q.from, q.to+1, func(e store.Edge) bool {
+		if i, ok := byEnd[wakeup{e.To, e.Effect}]; ok && e.Kind != jvmthread.InteractionStart && !list[i].open {
+			list[i].ender, list[i].cause = e.From, e.Cause
+		}
+		return true
+	})
+	for _, own := range byThread {
+		slices.SortFunc(own, func(a, b int) int { return cmp.Compare(list[a].end, list[b].end) })
+	}
+	var resolve func(i int) int
+	resolve = func(i int) int {
+		w := &list[i]
+		if w.resolved || w.ender == 0 {
+			return w.ender
+		}
+		w.resolved = true
+		own := byThread[w.ender]
+		at, _ := slices.BinarySearchFunc(own, w.cause, func(o int, t jvmthread.Time) int {
+			if list[o].end <= t {
+				return -1
+			}
+			return 1
+		})
+		if at == 0 {
+			return w.ender
+		}
+		before := own[at-1]
+		if b := &list[before]; b.end > w.from && !b.open && before != i {
+			if of := resolve(before); of != 0 && of != w.thread {
+				w.ender = of
+			}
+		}
+		return w.ender
+	}
+	for i := range list {
+		resolve(i)
+	}
+}
+
+// enders returns who ended waits, as holders: in their parts, others waited for them. Pending is the time of waits without an end.
+func (q *query) enders(list []endedWait) (out []lockHolder, pending jvmthread.Time) {
+	by := map[int]*lockHolder{}
+	for i := range list {
+		w := &list[i]
+		length := w.to - w.from
+		if w.open {
+			pending += length
+		}
+		if w.ender == 0 || length == 0 {
+			continue
+		}
+		h := by[w.ender]
+		if h == nil {
+			h = &lockHolder{thread: w.ender}
+			by[w.ender] = h
+		}
+		h.waited += length
+		h.parts = append(h.parts, part{from: w.from, to: w.to, waits: waiting{{at: w.from, threads: 1}, {at: w.to, before: length}}})
+	}
+	for _, h := range by {
+		h.held = covered(h.parts)
+		out = append(out, *h)
+	}
+	slices.SortFunc(out, func(a, b lockHolder) int {
+		return cmp.Or(cmp.Compare(b.waited, a.waited), cmp.Compare(q.sn.Threads[a.thread].ID, q.sn.Threads[b.thread].ID))
+	})
+	return out, pending
+}
+
+// covered returns the time that parts cover together.
+func covered(parts []part) (sum jvmthread.Time) {
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+	var until jvmthread.Time
+	for i := range parts {
+		if from := max(parts[i].from, until); i == 0 || from < parts[i].to {
+			if i == 0 {
+				from = parts[i].from
+			}
+			sum += parts[i].to - from
+			until = parts[i].to
+		}
+	}
+	return sum
+}
+
+// costOfOthers returns who waited for what others bring about, and who brought it about.
+func (q *query) costOfOthers(c *costly) *viewapi.Cost {
+	w := c.waits
+	q.findEnders(w.list)
+	enders, pending := q.enders(w.list)
+	cost := &viewapi.Cost{CostRow: q.costRow(c.contended), Site: q.site(c.site), Holders: []viewapi.Holder{}, Gone: []viewapi.GoneThread{}, Pending: int64(pending), Open: q.openWaits(w.list)}
+	cost.Time = int64(w.waited)
+	share := func(of jvmthread.Time) float64 { return float64(of) / float64(max(w.waited, 1)) }
+	var known jvmthread.Time
+	ended := map[int]jvmthread.Time{}
+	for i := range enders {
+		known += enders[i].waited
+		ended[enders[i].thread] = enders[i].waited
+	}
+	cost.Known, cost.Others = share(known), q.threadGroups(ended, maxWho)
+	cost.Waiters, cost.Who = len(w.threads), q.threadGroups(w.threads, maxWho)
+	if len(enders) > 1 {
+		cost.Turns = q.turnsOf(enders, w.threads)
+	}
+	for i := range enders[:min(len(enders), maxAnswerHolders)] {
+		out, _ := q.answerHolder(&enders[i], share)
+		cost.Holders = append(cost.Holders, out)
+	}
+	cost.More = len(enders) - len(cost.Holders)
+	if c.kind == jvmthread.WaitFuture {
+		cost.Busy = q.busy(enders)
+	}
+	if cost.Open > 0 {
+		of := q.takers(c.contended)
+		for i := range enders {
+			of[enders[i].thread] = true
+		}
+		cost.Gone = q.gone(of)
+		if c.kind == jvmthread.WaitFuture {
+			cost.Starved = q.starved()
+		}
+	}
+	return cost
+}
+
+// openWaits returns how many waits have not ended.
+func (*query) openWaits(list []endedWait) (n int) {
+	for i := range list {
+		if list[i].open {
+			n++
+		}
+	}
+	return n
+}
+
+// busy returns the part of their time in which the threads of the pool that ended most were not idle; 0: not known.
+func (q *query) busy(enders []lockHolder) float64 {
+	if len(enders) == 0 {
+		return 0
+	}
+	pool := contention.Pool(q.sn.ThreadName(enders[0].thread))
+	sel := selection{has: make([]bool, len(q.sn.Threads))}
+	for i := range q.sn.Threads {
+		sel.has[i] = q.sn.Threads[i].Known && contention.Pool(q.sn.ThreadName(i)) == pool
+	}
+	var all threadTally
+	q.tally(sel, func(int) *threadTally { return &all })
+	sum := all.sum()
+	if sum.Time == 0 || sum.Idle.Count == 0 { // perhaps they wait where that cannot be seen
+		return 0
+	}
+	return 1 - float64(sum.Idle.Time)/float64(sum.Time)
+}
+
+// takers returns the threads that waited to take from the queue into which others wait to put, as the queue is called in the source.
+func (q *query) takers(c *contended) map[int]bool {
+	of := map[int]bool{}
+	if c.kind != jvmthread.WaitQueue || c.caller != "" {
+		return of
+	}
+	all := *q
+	all.from, all.to = q.sn.From, q.to
+	found := all.waitsFor(q.everyone(), [numKinds]bool{kindParked: true}, func(at place) bool {
+		return at.wait == jvmthread.WaitQueue && !isForOthers(at.wait, q.sn.Site(at.stack).Entry)
+	})
+	for _, o := range found.all {
+		if o.name == c.name {
+			for _, i := range o.threads.List() {
+				of[i] = true
+			}
+		}
+	}
+	return of
+}
+
+// gone returns the threads that ended such waits before, if all of them have ended themselves, those that ended last first.
+func (q *query) gone(enders map[int]bool) []viewapi.GoneThread {
+	out := []viewapi.GoneThread{}
+	for i := range enders {
+		t := &q.sn.Threads[i]
+		if !t.Dead || t.Last > q.to {
+			return []viewapi.GoneThread{}
+		}
+		out = append(out, viewapi.GoneThread{Thread: q.threadRef(i), At: q.rel(t.Last)})
+	}
+	slices.SortFunc(out, func(a, b viewapi.GoneThread) int {
+		return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(a.Thread.ID, b.Thread.ID))
+	})
+	return out[:min(len(out), maxAnswerHolders)]
+}
+
+// starved returns the pool of workers of which all wait for others at the end of the range, so that no task in their queue can run; nil: there is
+// none. Of several, it is the largest.
+func (q *query) starved() *viewapi.ThreadGroup {
+	waiting, stuck := map[int]jvmthread.Time{}, map[string]int{} // by pool: -1 if a thread of it does not wait
+	for i := range q.sn.Threads {
+		t := &q.sn.Threads[i]
+		if !t.Known || t.Dead && t.Last <= q.to {
+			continue
+		}
+		pool := contention.Pool(q.sn.ThreadName(i))
+		iv, ok := q.sn.At(i, min(t.Last, q.to)-1)
+		if !ok || !iv.Marks.Has(jvmthread.MarkOpen) || !isForOthers(iv.Wait, q.sn.Site(iv.Stack).Entry) || !q.isWorker(&iv) {
+			stuck[pool] = -1
+			continue
+		}
+		if stuck[pool] >= 0 {
+			stuck[pool]++
+			waiting[i] = q.to - max(iv.Start, q.from)
+		}
+	}
+	for i := range waiting {
+		if stuck[contention.Pool(q.sn.ThreadName(i))] < 2 {
+			delete(waiting, i)
+		}
+	}
+	if groups := q.threadGroups(waiting, 1); len(groups) > 0 {
+		return &groups[0]
+	}
+	return nil
+}
+
+// isWorker reports whether the thread of an interval runs a task of an executor.
+func (q *query) isWorker(iv *store.Interval) bool {
+	stack := q.sn.Stacks[iv.Stack]
+	return strings.Contains(stack, "java.util.concurrent.ThreadPoolExecutor.runWorker") || strings.Contains(stack, "java.util.concurrent.ForkJoinWorkerThread.run")
+}
