@@ -44,7 +44,7 @@ export function Answer({shown, session}: {shown: Shown; session: Session}) {
     <section class="answer" aria-label="Answer" aria-busy={busy}>
       <p>
         <Cause text={text} cost={most} />
-        {contended.has(most.kind) && time > most.time && (
+        {contended.has(most.kind) && most.time < 0.9 * time && (
           <span class="faint"> It is {percent(most.time / time)} of all waiting for locks, permits and pools.</span>
         )}{" "}
         {worst && (
