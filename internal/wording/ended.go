@@ -134,13 +134,13 @@ func Small(c *viewapi.Cost) []viewapi.Part {
 	return s.text("for ").lock(c, c.Unit).at(c).text(".").parts
 }
 
-// Quiet says what threads did if they did not wait for each other. The kind is that with the longest waits; nil: there are none. Of a recording with
-// thresholds, waits may be missing.
-func Quiet(k *viewapi.KindRow, thresholds bool) []viewapi.Part {
+// Quiet says what threads did if they did not wait for each other. The kind is that with the longest waits; nil: there are none. Some recordings know
+// only waits that ended.
+func Quiet(k *viewapi.KindRow, ended bool) []viewapi.Part {
 	var s sentence
 	s.text("Nothing to report: ")
-	if thresholds {
-		s.text("the recording has no wait for a lock, a permit, a pool or a task")
+	if ended {
+		s.text("no wait for a lock, a permit, a pool or a task ended in this recording, and it does not know which waits go on")
 	} else {
 		s.text("no thread waited for a lock, a permit, a pool or a task")
 	}

@@ -168,7 +168,7 @@ func (q *query) answer() (any, *Problem) {
 	}
 	switch {
 	case out.Most == nil:
-		out.Text = wording.Quiet(q.largestKind(sel), q.sn.Meta["weft.recording.thresholds"] != "")
+		out.Text = wording.Quiet(q.largestKind(sel), q.sn.Meta["weft.recording.format"] == "jfr")
 	case q.isSmall(out.Most.Time):
 		out.Small, out.Text = true, wording.Small(out.Most)
 	default:
