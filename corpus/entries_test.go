@@ -116,6 +116,17 @@ var programs = []entry{
 	{name: "timedwaits", program: []string{"TimedWaits", "40"}, from: agent, engine: seconds, check: checked(spantest.CheckTimedWaits)},
 	{name: "interrupts", program: []string{"Interrupts", "20"}, from: agent, engine: seconds, check: checked(spantest.CheckInterrupts)},
 
+	{name: "cause-future", program: []string{"Causes", "future"}, from: agent, engine: seconds, check: checkCause(
+		`6 requests waited \d+ ms for a future in Causes\.\S+; 2 mailers completed it, asleep in Causes\.mail\.$`, 0)},
+	{name: "cause-barrier", program: []string{"Causes", "barrier"}, from: agent, engine: seconds, check: checkCause(
+		`2 requests waited \d+ ms at a barrier in Causes\.\S+; worker-1 came last, asleep in Causes\.late\.$`, 0)},
+	{name: "cause-queue", program: []string{"Causes", "queue"}, from: agent, engine: seconds, check: checkCause(
+		`2 requests waited \d+ ms to put into Causes\.JOBS in Causes\.put; 2 waits of \d+ ms did not end`, 2)},
+	{name: "cause-latch", program: []string{"Causes", "latch"}, from: agent, engine: seconds, check: checkCause(
+		`2 requests waited \d+ ms at latch Causes\.READY in Causes\.ready; 2 waits of \d+ ms did not end\.$`, 2)},
+	{name: "cause-starved", program: []string{"Causes", "starved"}, from: agent, engine: seconds, check: checkCause(
+		`\d \w+ waited \d+ ms for a future in Causes\.\S+; both orders wait for others, too: no task in their queue can run\.$`, 2)},
+
 	{name: "pingpong-jfr", program: []string{"PingPong", "200"}, from: flight, engine: seconds, check: checkPingPong},
 	{name: "notifies-jfr", program: []string{"Notifies", "50"}, from: flight, engine: seconds, check: checked(checkRecordedNotifies)},
 	{name: "startsjoins-jfr", program: []string{"StartsJoins", "20"}, from: flight, engine: seconds, check: checked(spantest.CheckStartsJoins)},

@@ -137,11 +137,25 @@ func (r *Rules) Site(text string) Site {
 	}
 	f := &s.frames[s.at]
 	site.Function, site.File, site.Line, site.Frame = s.function(s.at), f.File, max(f.Line, 0), s.lines[s.at]
-	if site.Lock = symbols.LockName(text); site.Lock == "" && hasPrefix(s.function(0), classLoading) {
+	if site.Lock = inSource(symbols.LockName(text)); site.Lock == "" && hasPrefix(s.function(0), classLoading) {
 		site.Lock = "class loading"
 	}
 	site.Own = s.from == fromApplication && s.at == first
 	return site
+}
+
+// inSource returns the name of a lock as the source has it. Javac invents fields for what inner classes and lambdas capture: Table$1.val$guard is the
+// local variable guard; the outer instance (this$0) and the arguments of a lambda (arg$1) have no name.
+func inSource(name string) string {
+	dot := strings.LastIndexByte(name, '.')
+	field := name[dot+1:]
+	switch {
+	case strings.HasPrefix(field, "this$"), strings.HasPrefix(field, "arg$"), strings.Contains(name, "$$Lambda"):
+		return ""
+	case dot > 0 && strings.HasPrefix(field, "val$"):
+		return "local " + strings.TrimPrefix(field, "val$")
+	}
+	return name
 }
 
 // match returns the kind of the first matching rule, WaitNone if there is none, and the index of the frame that it matches, -1 if it

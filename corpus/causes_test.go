@@ -1,0 +1,42 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package corpus
+
+import (
+	"context"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-otel/weft/corpus/spantest"
+	"github.com/weft-otel/weft/internal/page"
+)
+
+// causesTruth is what Causes.java knows: for how long requests waited, in nanoseconds, if that ended.
+type causesTruth struct{ Waited int64 }
+
+// causesLength is for how long Causes.java runs at least.
+const causesLength = 300 * time.Millisecond
+
+// checkCause checks the first sentence about waits for what other threads bring about, without numbers. Of open waits, as many did not end.
+func checkCause(sentence string, open int) func(t spantest.T, r *run) {
+	return func(t spantest.T, r *run) {
+		t.Helper()
+		var truth causesTruth
+		r.know(t, &truth)
+		assert.Regexp(t, "^"+sentence, headline(t, r))
+		answer, err := page.Of(r.played.page).Answer(context.Background(), r.sessionOnPage(t), nil)
+		require.NoError(t, err)
+		require.NotNil(t, answer.Most)
+		assert.Equal(t, open, answer.Most.Open)
+		if open == 0 {
+			accountedFor(t, truth.Waited, answer.Most.Time, "waits")
+			assert.Zero(t, answer.Most.Pending)
+			return
+		}
+		assert.Equal(t, answer.Most.Time, answer.Most.Pending)
+		assert.GreaterOrEqual(t, answer.Most.Time, int64(causesLength)*int64(open)/2)
+	}
+}

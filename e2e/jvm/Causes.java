@@ -1,0 +1,126 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Requests that wait for what other threads bring about, or never will: for tasks of a small pool, at a barrier for the last worker, to put into a
+ * queue whose consumer has ended, at a latch that reaches no zero, for tasks in the queue of a pool whose workers all wait for such. It prints for
+ * how long they waited, as they measured it themselves.
+ */
+public final class Causes {
+  private static final AtomicLong WAITED = new AtomicLong();
+  private static final BlockingQueue<Integer> JOBS = new ArrayBlockingQueue<>(2);
+  private static final CountDownLatch READY = new CountDownLatch(1);
+  private static final int LENGTH = 300; // ms
+
+  private Causes() {}
+
+  public static void main(String[] args) throws Exception {
+    List<Thread> ending = new ArrayList<>();
+    List<Thread> waiting = new ArrayList<>();
+    switch (args[0]) {
+      case "future":
+        ExecutorService pool = Executors.newFixedThreadPool(2, named("mailer"));
+        for (int i = 1; i <= 6; i++) {
+          ending.add(request(i, () -> timed(() -> pool.submit(Causes::mail).get())));
+        }
+        break;
+      case "barrier":
+        CyclicBarrier barrier = new CyclicBarrier(3);
+        ending.add(request(1, () -> timed(barrier::await)));
+        ending.add(request(2, () -> timed(barrier::await)));
+        ending.add(named("worker").newThread(sure(() -> late(barrier))));
+        break;
+      case "queue":
+        ending.add(named("indexer").newThread(sure(JOBS::take)));
+        for (int i = 1; i <= 5; i++) {
+          waiting.add(request(i, () -> put(1)));
+        }
+        break;
+      case "latch":
+        for (int i = 1; i <= 2; i++) {
+          waiting.add(request(i, Causes::ready));
+        }
+        break;
+      case "starved":
+        ExecutorService orders = Executors.newFixedThreadPool(2, named("order"));
+        for (int i = 1; i <= 2; i++) {
+          waiting.add(request(i, () -> orders.submit(() -> orders.submit(Causes::mail).get()).get()));
+        }
+        break;
+      default:
+        throw new IllegalArgumentException(args[0]);
+    }
+    ending.forEach(Thread::start);
+    waiting.forEach(Thread::start);
+    for (Thread thread : ending) {
+      thread.join();
+    }
+    Thread.sleep(waiting.isEmpty() ? 0 : LENGTH);
+    System.out.printf("{\"waited\":%d}%n", WAITED.get());
+    System.out.flush();
+    System.exit(0);
+  }
+
+  private static Object mail() throws InterruptedException {
+    Thread.sleep(40);
+    return null;
+  }
+
+  private static Object late(CyclicBarrier barrier) throws Exception {
+    Thread.sleep(LENGTH);
+    return barrier.await();
+  }
+
+  private static Object put(int job) throws InterruptedException {
+    JOBS.put(job);
+    return null;
+  }
+
+  private static Object ready() throws InterruptedException {
+    READY.await();
+    return null;
+  }
+
+  private static Object timed(Callable<?> wait) throws Exception {
+    long began = System.nanoTime();
+    Object result = wait.call();
+    WAITED.addAndGet(System.nanoTime() - began);
+    return result;
+  }
+
+  private static Thread request(int number, Callable<?> work) {
+    return new Thread(sure(work), "request-" + number);
+  }
+
+  private static ThreadFactory named(String pool) {
+    AtomicInteger number = new AtomicInteger();
+    return work -> {
+      Thread thread = new Thread(work, pool + "-" + number.incrementAndGet());
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  private static Runnable sure(Callable<?> work) {
+    return () -> {
+      try {
+        work.call();
+      } catch (Exception e) {
+        throw new IllegalStateException(e);
+      }
+    };
+  }
+}
