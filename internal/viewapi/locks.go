@@ -243,7 +243,7 @@ type Cost struct {
 	Others  []ThreadGroup `json:"others"`  // the holders but the culprit, by pool, those that others waited for longest first: at most 3
 	Culprit bool          `json:"culprit"` // the first holder of a lock is the cause
 	Turns   *Turns        `json:"turns"`   // null: the first holder is the cause, or only one is known, or none, or unknown is not 0
-	Unknown float64       `json:"unknown"` // of a lock: the part of the time that threads waited whose holder is not known, if it is most of it; else 0
+	Unknown float64       `json:"unknown"` // part of the time that threads waited whose holder is not known, if it is most of it; else 0
 	Known   float64       `json:"known"`   // of waits that others end: the part of their time for which it is known who did
 	Pending int64         `json:"pending"` // of Time: of such waits that have not ended
 	Open    int           `json:"open"`    // such waits that have not ended

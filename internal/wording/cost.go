@@ -221,8 +221,12 @@ func (s *sentence) turns(t *viewapi.Turns, before string) {
 
 // heldBy lists who had the permits or the objects of a pool.
 func (s *sentence) heldBy(c *viewapi.Cost) {
-	if len(c.Holders) == 0 {
+	switch {
+	case len(c.Holders) == 0:
 		s.text("; who held it is not known")
+		return
+	case c.Unknown > 0:
+		s.text("; who held it for " + Percent(c.Unknown) + " of that time is not known")
 		return
 	}
 	names := make([]string, len(c.Holders))

@@ -71,7 +71,9 @@ func (q *query) costOf(found *contentions, c *costly) (cost *viewapi.Cost, next 
 			cost.Turns = q.turnsOf(holders, waits.threads)
 		}
 	default:
-		if len(holders) > 1 {
+		if c.kind == jvmthread.WaitPermit && share(known) < contention.MostlyKnown {
+			cost.Unknown = 1 - share(known)
+		} else if len(holders) > 1 {
 			cost.Turns = q.turnsOf(holders, waits.threads)
 		}
 	}

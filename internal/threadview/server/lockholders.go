@@ -5,6 +5,8 @@ package server
 
 import (
 	"cmp"
+	"iter"
+	"maps"
 	"slices"
 
 	"github.com/weft-otel/weft/internal/engine/interaction"
@@ -91,7 +93,7 @@ type lockWaits struct {
 	parts   map[store.LockIndex][]part
 	waited  jvmthread.Time         // sum
 	threads map[int]jvmthread.Time // the same by thread
-	list    []endedWait            // the waits, unless threads hold what they are for
+	list    []endedWait            // the waits for what no thread holds, or for permits
 }
 
 // lockWaits finds the waits for each of some locks.
@@ -122,6 +124,9 @@ func (q *query) lockWaits(sel selection, all []*contended) []*lockWaits {
 			w.waited += end - start
 			w.add(c, start, end)
 			return
+		}
+		if c.Wait() == jvmthread.WaitPermit {
+			w.add(c, start, end)
 		}
 		k := object{i, lock}
 		turns[k] = append(turns[k], interaction.Enter(start-q.from), interaction.Leave(end-q.from))
@@ -172,17 +177,23 @@ func (q *query) longestHold(w *lockWaits) (longest jvmthread.Time) {
 // lockHolders returns who held locks while threads waited for them, and the part of the waits' sum with a known holder. The holders that caused
 // most waiting come first.
 func (q *query) lockHolders(w *lockWaits) (out []lockHolder, known jvmthread.Time) {
-	by := map[int]*lockHolder{}
+	by, own := map[int]*lockHolder{}, map[int][]endedWait{}
+	for i := range w.list {
+		own[w.list[i].thread] = append(own[w.list[i].thread], w.list[i])
+	}
 	q.heldWhile(w, func(h *store.Hold, p part) {
 		holder := by[h.Thread]
 		if holder == nil {
 			holder = &lockHolder{thread: h.Thread}
 			by[h.Thread] = holder
 		}
-		holder.held += p.to - p.from
-		holder.waited += p.waited()
-		holder.parts = append(holder.parts, p)
+		for p := range without(p, own[h.Thread]) {
+			holder.held += p.to - p.from
+			holder.waited += p.waited()
+			holder.parts = append(holder.parts, p)
+		}
 	})
+	maps.DeleteFunc(by, func(_ int, h *lockHolder) bool { return len(h.parts) == 0 })
 	for _, h := range by {
 		out = append(out, *h)
 		known += h.waited
@@ -191,4 +202,24 @@ func (q *query) lockHolders(w *lockWaits) (out []lockHolder, known jvmthread.Tim
 		return cmp.Or(cmp.Compare(b.waited, a.waited), cmp.Compare(q.sn.Threads[a.thread].ID, q.sn.Threads[b.thread].ID))
 	})
 	return out, known
+}
+
+// without returns what is left of a part outside of waits of the holder for the same. The return of a permit is seen only if another thread waits
+// for it: one that waits for a permit has hardly kept that of before.
+func without(p part, waits []endedWait) iter.Seq[part] {
+	return func(yield func(part) bool) {
+		at := p.from
+		for i := range waits {
+			if waits[i].to <= at || waits[i].from >= p.to {
+				continue
+			}
+			if before, ok := p.within(at, waits[i].from); ok && !yield(before) {
+				return
+			}
+			at = waits[i].to
+		}
+		if rest, ok := p.within(at, p.to); ok {
+			yield(rest)
+		}
+	}
 }
