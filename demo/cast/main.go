@@ -84,7 +84,7 @@ func firstLook(s *session) {
 	s.until("com.acme.orders.Exchange")
 	s.look(glance)
 	s.write("weft top Exchange\r")
-	s.until("cost")
+	s.until("holding")
 	s.look(2 * read)
 	s.press("3") // locks
 	s.until("[3 locks]")
