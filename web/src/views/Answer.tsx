@@ -23,7 +23,7 @@ export function Answer({shown, session}: {shown: Shown; session: Session}) {
   if (!answer.data || !classes.data) {
     return (
       <section class="answer" aria-label="Answer" aria-busy={error === null}>
-        <p class="faint">{error ?? "Looking for the lock that costs the most …"}</p>
+        <p class="faint">{error ?? "Looking for what costs the most …"}</p>
       </section>
     );
   }
