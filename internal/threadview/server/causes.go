@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 
@@ -34,27 +35,56 @@ func (q *query) top(sel selection, found *contentions) (top, second *costly) {
 	if len(all) == 0 {
 		return nil, nil
 	}
-	for i, w := range q.lockWaits(sel, all) {
-		c := &costly{all[i], w}
-		if w.waited == 0 || strings.HasPrefix(q.sn.Classes[c.class], "jdk.jfr.") { // the recorder's
+	times := q.waited(sel, all)
+	most, lock := -1, -1
+	isMore := func(i, than int) bool {
+		return than < 0 || cmp.Or(cmp.Compare(times[i], times[than]), all[than].compare(all[i])) > 0
+	}
+	for i, c := range all {
+		if times[i] == 0 || strings.HasPrefix(q.sn.Classes[c.class], "jdk.jfr.") { // the recorder's
 			continue
 		}
-		if c.isMore(top) {
-			top = c
+		if isMore(i, most) {
+			most = i
 		}
-		if c.kind.Contended() && c.isMore(second) {
-			second = c
+		if c.kind.Contended() && isMore(i, lock) {
+			lock = i
 		}
 	}
-	if second == top {
-		second = nil
+	if most < 0 {
+		return nil, nil
+	}
+	chosen := []*contended{all[most]}
+	if lock >= 0 && lock != most {
+		chosen = append(chosen, all[lock])
+	}
+	for i, w := range q.lockWaits(sel, chosen) {
+		if i == 0 {
+			top = &costly{chosen[i], w}
+		} else {
+			second = &costly{chosen[i], w}
+		}
 	}
 	return top, second
 }
 
-// isMore reports whether threads waited longer for one thing than for another one.
-func (c *costly) isMore(than *costly) bool {
-	return than == nil || cmp.Or(cmp.Compare(c.waits.waited, than.waits.waited), than.compare(c.contended)) > 0
+// waited returns for how long the threads that count waited for each of some things.
+func (q *query) waited(sel selection, all []*contended) []jvmthread.Time {
+	of, times := map[place]int{}, make([]jvmthread.Time, len(all))
+	for i, c := range all {
+		for at := range c.places {
+			of[at] = i
+		}
+	}
+	q.sn.Sweep(q.from, q.to, sel.has, func(c *store.Cursor) {
+		if c.Wait() == jvmthread.WaitNone {
+			return
+		}
+		if i, ok := of[place{q.sn.Locks[c.Lock()].Class, c.Stack(), c.Wait()}]; ok && q.counts(c.Thread(), c.Wait()) {
+			times[i] += jvmthread.Time(q.clip(c.Start, c.End))
+		}
+	})
+	return times
 }
 
 // isSmall reports whether a time of waits is not worth a sentence.

@@ -88,6 +88,9 @@ func waitingOf(turns []interaction.Turn, zero jvmthread.Time) (parts []part, wai
 	return parts, waited
 }
 
+// maxEnded bounds the waits of which it is searched who ended them; of others, that is not known.
+const maxEnded = 1 << 20
+
 // lockWaits is when threads waited for what users see as one lock.
 type lockWaits struct {
 	parts   map[store.LockIndex][]part
@@ -150,6 +153,9 @@ func (w *lockWaits) add(c *store.Cursor, from, to jvmthread.Time) {
 				break
 			}
 		}
+	}
+	if len(w.list) >= maxEnded {
+		return
 	}
 	w.list = append(w.list, endedWait{thread: c.Thread(), from: from, to: to, end: c.End, open: c.Marks.Has(jvmthread.MarkOpen)})
 }

@@ -5,6 +5,8 @@ package commands
 
 import (
 	"bytes"
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,4 +86,14 @@ func TestWaitsLastUntilTheEndOfARecording(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The signal that ends a recording early does not end its summary.
+func TestSummaryAfterASignal(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out strings.Builder
+	p := Program{Version: "1.2.3", Out: &out, Err: io.Discard}
+	require.NoError(t, p.summarize(ctx, []string{recorded(t, hung)}, &summaryOptions{top: 1, format: formatText}))
+	assert.Contains(t, out.String(), "request-1 waited 25 s for it.\n")
 }

@@ -57,6 +57,7 @@ var errNoEvents = errors.New("the file contains no events of a JVM")
 func (p *Program) readInto(ctx context.Context, view *local.Page, files []string, o *readOptions) error {
 	sources, closeAll, err := p.open(files, replay.Span{})
 	defer closeAll()
+	defer context.AfterFunc(ctx, closeAll)() // ends a read that waits for the other end of a pipe
 	stop := p.line().Watch(func() (string, int64, int64) { return reading(sources) })
 	defer stop()
 	for _, source := range sources {

@@ -92,21 +92,20 @@ func (p *Program) summary() *cobra.Command {
 		if o.against != "" {
 			return p.compare(files[0], &o)
 		}
-		ctx, stop := interruptible(cmd.Context())
-		defer stop()
-		return p.summarize(ctx, files, &o)
+		return p.summarize(cmd.Context(), files, &o)
 	}
 	return cmd
 }
 
-// summarize prints the summary of files.
+// summarize prints the summary of files. It does not end with a signal that ended what the files record.
 func (p *Program) summarize(ctx context.Context, files []string, o *summaryOptions) error {
+	ctx = context.WithoutCancel(ctx)
 	var aggregates summary.Aggregates
 	view, problems := p.readAll(ctx, files, &readOptions{unpacked: o.unpacked, aggregate: aggregates.Add})
 	if view == nil {
 		return problems
 	}
-	defer view.Close(context.WithoutCancel(ctx))
+	defer view.Close(ctx)
 	s, err := summary.Ask(ctx, page.Of(view.Handler()), &summary.Options{From: o.from, To: o.to, Top: o.top})
 	if bad := (summary.BadRange{}); errors.As(err, &bad) {
 		err = usageError{err}
