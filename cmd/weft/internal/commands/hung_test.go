@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/weft-otel/weft/internal/threadtest/wiretext"
+	"github.com/weft-otel/weft/cmd/weft/internal/local/localtest"
 )
 
 // hung is a recording of a JVM in which nothing happens any more: a thread sleeps and holds a lock for which another one waits. The last event is
@@ -44,20 +44,10 @@ batch sequence=1 watermark=4000000 before=0
 end time=25001000000 reason=2
 `
 
-// recorded writes a recording in the text form of the protocol to a file.
-func recorded(t *testing.T, text string) string {
-	t.Helper()
-	data, err := wiretext.AppendStream(nil, text)
-	require.NoError(t, err)
-	file := filepath.Join(t.TempDir(), "x.weft")
-	require.NoError(t, os.WriteFile(file, data, 0o600))
-	return file
-}
-
 // TestWaitsLastUntilTheEndOfARecording also counts the time after the last event, in each answer.
 func TestWaitsLastUntilTheEndOfARecording(t *testing.T) {
-	file := recorded(t, hung)
-	hour := recorded(t, strings.Replace(hung, "end time=25001000000", "end time=3601000000000", 1))
+	file := localtest.Recording(t, hung)
+	hour := localtest.Recording(t, strings.Replace(hung, "end time=25001000000", "end time=3601000000000", 1))
 	spans, perfetto := filepath.Join(t.TempDir(), "hung.spans.json"), filepath.Join(t.TempDir(), "hung.perfetto-trace")
 	for _, out := range []string{spans, perfetto} {
 		code, _, stderr := run(t, "", "convert", file, out)
@@ -94,6 +84,6 @@ func TestSummaryAfterASignal(t *testing.T) {
 	cancel()
 	var out strings.Builder
 	p := Program{Version: "1.2.3", Out: &out, Err: io.Discard}
-	require.NoError(t, p.summarize(ctx, []string{recorded(t, hung)}, &summaryOptions{top: 1, format: formatText}))
+	require.NoError(t, p.summarize(ctx, []string{localtest.Recording(t, hung)}, &summaryOptions{top: 1, format: formatText}))
 	assert.Contains(t, out.String(), "request-1 waited 25 s for it.\n")
 }

@@ -4,18 +4,16 @@
 package summary_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/local/localtest"
 	"github.com/weft-otel/weft/cmd/weft/internal/summary"
-	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 )
 
-// symbols are what the recordings of this test have in common: methods of the JDK through which threads wait, and those of an application.
+// names are what the recordings of this test have in common: methods of the JDK through which threads wait, and those of an application.
 const names = `
 preamble version=1
 hello session=0a0b0c0d0e0f0102030405060708090a wall=1764000000000000000 monotonic=0 "service.name"="shop"
@@ -115,11 +113,7 @@ end time=600000000 reason=2
 `, "2 requests waited 1 s at a barrier in Truck.load; mailer-1 came last, asleep in Truck.load."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			data, err := wiretext.AppendStream(nil, names+test.events[1:])
-			require.NoError(t, err)
-			file := filepath.Join(t.TempDir(), "x.weft")
-			require.NoError(t, os.WriteFile(file, data, 0o600))
-			s := summed(t, summary.Options{Top: 10}, file)
+			s := summed(t, summary.Options{Top: 10}, localtest.Recording(t, names+test.events[1:]))
 			require.Len(t, s.Sessions, 1)
 			assert.Equal(t, test.want, s.Sessions[0].Headline)
 		})

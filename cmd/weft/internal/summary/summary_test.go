@@ -5,7 +5,6 @@ package summary_test
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,7 +25,6 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/native"
 	"github.com/weft-otel/weft/internal/threadtest/golden"
-	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/internal/wire"
 )
 
@@ -87,7 +85,7 @@ func TestSummaries(t *testing.T) {
 // The names of a JVM stay in their line, and in their column.
 func TestHostileNamesStayInTheirRow(t *testing.T) {
 	const hostile = "\x1b[2J\u009b2J\u202e\u200b\x7f\r\nFORGED"
-	data, err := wiretext.AppendStream(nil, `
+	file := localtest.Recording(t, `
 preamble version=1
 hello session=0a0b0c0d0e0f0102030405060708090a wall=1764000000000000000 monotonic=0 "service.name"="NAMEhung"
 class id=1 name="NAMERates"
@@ -108,9 +106,6 @@ batch sequence=1 watermark=4000000 before=0
   event contendedEnter time=4000000 lock=1/1a stack=2 peer=1
 end time=25001000000 reason=2
 `)
-	require.NoError(t, err)
-	file := filepath.Join(t.TempDir(), "x.weft")
-	require.NoError(t, os.WriteFile(file, data, 0o600))
 	s := summed(t, summary.Options{Top: 10}, file)
 	for i := range s.Sessions {
 		one := &s.Sessions[i]
