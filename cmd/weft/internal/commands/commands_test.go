@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-otel/weft/agent/attach"
-	"github.com/weft-otel/weft/cmd/weft/internal/local/localtest"
 	"github.com/weft-otel/weft/cmd/weft/internal/summary"
 	"github.com/weft-otel/weft/internal/printable"
+	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 )
 
 // run executes a command line without a terminal.
@@ -182,7 +182,7 @@ func TestQuotedNames(t *testing.T) {
 func TestSummaryOfSeveralFilesAsJSON(t *testing.T) {
 	data, err := os.ReadFile("testdata/checkout.weft.zst")
 	require.NoError(t, err)
-	code, stdout, stderr := run(t, string(data), "summary", localtest.Recording(t, hung), "--format", "json", "-")
+	code, stdout, stderr := run(t, string(data), "summary", wiretext.File(t, hung), "--format", "json", "-")
 	require.Equal(t, exitOK, code, stderr)
 	var got summary.Summary
 	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
@@ -200,7 +200,7 @@ func TestWhyOfOneEvent(t *testing.T) {
 }
 
 func TestSummarySkipsMissingFiles(t *testing.T) {
-	code, stdout, stderr := run(t, "", "summary", "x.gone", localtest.Recording(t, hung))
+	code, stdout, stderr := run(t, "", "summary", "x.gone", wiretext.File(t, hung))
 	assert.Equal(t, exitFailed, code)
 	assert.Contains(t, stdout, "request-1 waited 25 s for it.\n")
 	assert.Equal(t, "weft: summary: open x.gone: no such file or directory\n", stderr)
@@ -272,7 +272,7 @@ func TestHostileNamesOfAJVM(t *testing.T) {
 		}
 		text = strings.ReplaceAll(text, fmt.Sprintf("%q", name), escaped)
 	}
-	file := localtest.Recording(t, text)
+	file := wiretext.File(t, text)
 	for _, format := range []string{"json", "text"} {
 		code, stdout, stderr := run(t, "", "summary", "--format", format, file)
 		require.Equal(t, exitOK, code, stderr)

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/weft-otel/weft/cmd/weft/internal/local/localtest"
+	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 )
 
 // hung is a recording of a JVM in which nothing happens any more: a thread sleeps and holds a lock for which another one waits. The last event is
@@ -46,8 +46,8 @@ end time=25001000000 reason=2
 
 // TestWaitsLastUntilTheEndOfARecording also counts the time after the last event, in each answer.
 func TestWaitsLastUntilTheEndOfARecording(t *testing.T) {
-	file := localtest.Recording(t, hung)
-	hour := localtest.Recording(t, strings.Replace(hung, "end time=25001000000", "end time=3601000000000", 1))
+	file := wiretext.File(t, hung)
+	hour := wiretext.File(t, strings.Replace(hung, "end time=25001000000", "end time=3601000000000", 1))
 	spans, perfetto := filepath.Join(t.TempDir(), "hung.spans.json"), filepath.Join(t.TempDir(), "hung.perfetto-trace")
 	for _, out := range []string{spans, perfetto} {
 		code, _, stderr := run(t, "", "convert", file, out)
@@ -84,6 +84,6 @@ func TestSummaryAfterASignal(t *testing.T) {
 	cancel()
 	var out strings.Builder
 	p := Program{Version: "1.2.3", Out: &out, Err: io.Discard}
-	require.NoError(t, p.summarize(ctx, []string{localtest.Recording(t, hung)}, &summaryOptions{top: 1, format: formatText}))
+	require.NoError(t, p.summarize(ctx, []string{wiretext.File(t, hung)}, &summaryOptions{top: 1, format: formatText}))
 	assert.Contains(t, out.String(), "request-1 waited 25 s for it.\n")
 }

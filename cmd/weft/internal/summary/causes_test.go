@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/weft-otel/weft/cmd/weft/internal/local/localtest"
 	"github.com/weft-otel/weft/cmd/weft/internal/summary"
+	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 )
 
 // names are what the recordings of this test have in common: methods of the JDK through which threads wait, and those of an application.
@@ -113,7 +113,7 @@ end time=600000000 reason=2
 `, "2 requests waited 1 s at a barrier in Truck.load; mailer-1 came last, asleep in Truck.load."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := summed(t, summary.Options{Top: 10}, localtest.Recording(t, names+test.events[1:]))
+			s := summed(t, summary.Options{Top: 10}, wiretext.File(t, names+test.events[1:]))
 			require.Len(t, s.Sessions, 1)
 			assert.Equal(t, test.want, s.Sessions[0].Headline)
 		})

@@ -25,6 +25,7 @@ import (
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/native"
 	"github.com/weft-otel/weft/internal/threadtest/golden"
+	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/internal/wire"
 )
 
@@ -85,7 +86,7 @@ func TestSummaries(t *testing.T) {
 // The names of a JVM stay in their line, and in their column.
 func TestHostileNamesStayInTheirRow(t *testing.T) {
 	const hostile = "\x1b[2J\u009b2J\u202e\u200b\x7f\r\nFORGED"
-	file := localtest.Recording(t, `
+	file := wiretext.File(t, `
 preamble version=1
 hello session=0a0b0c0d0e0f0102030405060708090a wall=1764000000000000000 monotonic=0 "service.name"="NAMEhung"
 class id=1 name="NAMERates"

@@ -7,7 +7,6 @@ package localtest
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/weft-otel/weft/cmd/weft/internal/local"
 	"github.com/weft-otel/weft/cmd/weft/internal/replay"
 	"github.com/weft-otel/weft/internal/page"
-	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 
@@ -49,14 +47,4 @@ func Session(t *testing.T, file string) (*page.Client, *viewapi.Session) {
 	require.NoError(t, err)
 	require.Len(t, list.Sessions, 1)
 	return client, &list.Sessions[0]
-}
-
-// Recording writes a recording in the text form of the protocol to a file, and returns its path.
-func Recording(t *testing.T, text string) string {
-	t.Helper()
-	data, err := wiretext.AppendStream(nil, text)
-	require.NoError(t, err)
-	file := filepath.Join(t.TempDir(), "x.weft")
-	require.NoError(t, os.WriteFile(file, data, 0o600))
-	return file
 }
