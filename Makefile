@@ -284,8 +284,8 @@ e2e/accessibility/node_modules/.installed: e2e/accessibility/package-lock.json
 
 # BENCH are flags of bench/speed: -sections collector, -rounds 3. CRISP is the folder of a checkout of its repository, for two rows more.
 .PHONY: bench
-bench: build build-full build/jaeger build/peers/.fetched build/real/fetched build/tomcat/fetched ## compare Weft with its peers and write docs/performance.md (half an hour; BENCH='-h' for parts)
-	$(GO) run ./bench/speed -write docs/performance.md -rounds $(BENCHCOUNT) $(BENCH)
+bench: build build-full build/jaeger build/peers/.fetched build/real/fetched build/tomcat/fetched ## compare Weft with its peers and write bench/speed/results.txt (half an hour; BENCH='-h' for parts)
+	$(GO) run ./bench/speed -write bench/speed/results.txt -rounds $(BENCHCOUNT) $(BENCH)
 
 .PHONY: bench-parts
 bench-parts: ## measure the hot paths in Go and in the agent one by one
@@ -356,7 +356,7 @@ kills: $(E2E_NEEDS) ## kill agents, collectors and backends KILLS times (100)
 
 # SOAK are flags of bench/soak: -only overload, -scale 0.1.
 .PHONY: soak
-soak: build ## run a collector under load and compare it with docs/reliability.md (40 minutes; SOAK='-h' for parts)
+soak: build ## run a collector under load and compare it with its goals (40 minutes; SOAK='-h' for parts)
 	$(GO) run ./bench/soak $(SOAK)
 
 .PHONY: clean

@@ -19,7 +19,7 @@ import (
 )
 
 // TestCrowdOnVirtualThreads has clients send requests to a Tomcat on virtual threads, all at once: its answers are the same with the agent, and
-// nothing is lost. What that costs is a row of docs/performance.md.
+// nothing is lost. What that costs is a row of bench/speed/results.txt.
 func TestCrowdOnVirtualThreads(t *testing.T) {
 	const clients, requests = 1000, 4
 	classpath := withJars(t, "tomcat")

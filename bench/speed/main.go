@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command speed measures what Weft costs, next to its peers in the same run: it interleaves the rounds of all rows, takes CPU time from the
-// process that is judged, and prints medians as one table in Markdown. docs/performance.md holds the last table and describes the rows.
+// process that is judged, and prints medians as one table. results.txt has the last one; docs/performance.md describes the rows.
 //
 //	make build-full && go run ./bench/speed -sections collector -rounds 3 -events 500000 -only 'stream → nop'
 //	go run ./bench/speed -sections collector -collector build/before,build/after
@@ -22,7 +22,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/weft-otel/weft/bench/document"
 	"github.com/weft-otel/weft/bench/load"
 )
 
@@ -61,7 +60,7 @@ func main() {
 	flag.DurationVar(&o.shape.Batch, "batch", o.shape.Batch, "simulated time of a batch")
 	flag.DurationVar(&o.paced, "paced", 0, "length of the rows that send events at their rate (default 30s, or 2m to fill the page)")
 	only := flag.String("only", "", "rows of a collector to measure, as a regular expression")
-	write := flag.String("write", "", "write the table into this document, too")
+	write := flag.String("write", "", "write the table into this file, too")
 	flag.Parse()
 	o.programs = strings.Split(*programs, ",")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -108,7 +107,7 @@ func run(ctx context.Context, o *options, names []string, file string) (err erro
 	text := render(table, o.rounds)
 	fmt.Print(text)
 	if file != "" {
-		return document.Replace(file, "make bench", text)
+		return os.WriteFile(file, []byte(text), 0o644)
 	}
 	return nil
 }
