@@ -47,7 +47,7 @@ $(foreach machine,x86_64 aarch64,$(eval \
 
 MUSL_TESTS := $(addprefix $(OBJ)/,buffer_musl-x86_64 sender_musl-x86_64 buffer_musl-aarch64)
 
-# Counts how often two threads both miss each other's store (ADR 047).
+# Counts how often two threads both miss each other's store: see scripts/emulate.sh.
 .PHONY: store-buffering
 store-buffering: $(ZIG) | $(OBJ)
 	@../scripts/need.sh cc qemu-aarch64

@@ -30,7 +30,8 @@ const several = -1
 
 // pools gives waits for a pool to that pool if each thread waits on an object of its own: such an object belongs to the waiter, and says
 // nothing about the pool. An object with several waiters in the window belongs to the pool, and distinguishes it from others of its class; so does a
-// queue, even with one waiter. Waits that are not over stay where they are. See docs/adr/052-pools-without-a-common-object.md.
+// queue, even with one waiter. Waits that are not over stay where they are. Two pools of one class without such
+// an object are one: a list of the classes that make an object for each waiter would differ by library.
 func (f *Finder) pools(w *window.Window) {
 	if f.Waits == nil {
 		return
