@@ -75,6 +75,35 @@ func TestAgentFoldersHaveNoCycles(t *testing.T) {
 	assert.Empty(t, cycleIn(folders), "folders that include each other")
 }
 
+// TestAgentFoldersAreLayers checks that what application threads do (record) knows nothing of the sender (send), and both nothing of the
+// JVM's callbacks (jvmti): a folder depends only on those before it.
+func TestAgentFoldersAreLayers(t *testing.T) {
+	layers := []string{"wire", "options", "classfile", "hotspot", "record", "send", "jvmti"}
+	for file, text := range agentFiles(t) {
+		folder := slices.Index(layers, path.Dir(file))
+		require.NotEqual(t, -1, folder, "%s/%s: a folder without a place among %v", agentSource, file, layers)
+		for _, match := range includedC.FindAllStringSubmatch(text, -1) {
+			assert.Contains(t, layers[:folder+1], path.Dir(match[1]), "%s/%s includes %s.h", agentSource, file, match[1])
+		}
+	}
+}
+
+// TestOnlyTheSenderConnects checks that one folder opens connections and uses them.
+func TestOnlyTheSenderConnects(t *testing.T) {
+	connection := regexp.MustCompile(`\bweft_(?:stream|tls|openssl|endpoint_connect)\w*\(|\b(?:socket|connect|sendmsg)\(`)
+	found := 0
+	for file, text := range agentFiles(t) {
+		switch path.Dir(file) {
+		case "wire": // the protocol and its transports
+		case "send":
+			found += len(connection.FindAllString(text, -1))
+		default:
+			assert.Empty(t, connection.FindAllString(text, -1), "%s/%s", agentSource, file)
+		}
+	}
+	assert.Positive(t, found, "uses of a connection")
+}
+
 // cycleIn returns the nodes of a cycle, nil if there is none.
 func cycleIn(arrows map[string][]string) []string {
 	done := map[string]bool{}
