@@ -32,19 +32,18 @@ func TestRequirementsAreComplete(t *testing.T) {
 	known := testNames(t)
 	name := regexp.MustCompile("`([^`]+)`")
 	rows := map[string]int{}
-	for line := range strings.Lines(string(text)) {
-		cells := strings.Split(line, "|")
-		if len(cells) < 5 || !rowNames.MatchString(cells[1]) {
-			continue
-		}
-		tests := name.FindAllStringSubmatch(cells[3], -1)
-		assert.NotEmpty(t, tests, "%s:%s names no test", document, cells[1])
+	for _, entry := range strings.Split(string(text), "\n* ")[1:] {
+		entry, _, _ = strings.Cut(entry, "\n\n")
+		named, rest, _ := strings.Cut(strings.Join(strings.Fields(entry), " "), ": ")
+		_, asserted, _ := strings.Cut(rest, " → ")
+		tests := name.FindAllStringSubmatch(asserted, -1)
+		assert.NotEmpty(t, tests, "%s: %s names no test", document, named)
 		for _, match := range tests {
-			assert.True(t, known[match[1]], "%s: the test %s of%s does not exist", document, match[1], cells[1])
+			assert.True(t, known[match[1]], "%s: the test %s of %s does not exist", document, match[1], named)
 		}
-		for _, row := range rowNames.FindAllStringSubmatch(cells[1], -1) {
+		for _, row := range rowNames.FindAllStringSubmatch(named, -1) {
 			first, last := number(t, row[2]), number(t, cmp.Or(row[3], row[2]))
-			require.Less(t, first, last+1, "%s:%s", document, cells[1])
+			require.LessOrEqual(t, first, last, "%s: %s", document, named)
 			for i := first; i <= last; i++ {
 				rows[fmt.Sprint(row[1], i)]++
 			}
