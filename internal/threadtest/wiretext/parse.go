@@ -1,7 +1,6 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package wiretext converts streams of the wire protocol to text and back: the test vectors of the protocol are in this form.
 package wiretext
 
 import (
