@@ -3,6 +3,9 @@
 
 // Package drive answers: how do the events of a recording become windows? It puts the batches of one session in order and passes them to an
 // engine. Sessions of a collector, whose engines share a queue, are driven by package sessions.
+//
+// It is the only way of a recording into an engine, so that each ends alike: what a thread did last lasts until the time of the end record or of
+// the last watermark, whichever is later, since nothing happens in a JVM that hangs.
 package drive
 
 import (

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package otlp answers: which events do the spans of thread_span stand for? It reads OTLP JSON as a file exporter and weft convert write it,
-// and turns the spans of states back into the events that began and ended these states.
+// and turns the spans of states back into the events that began and ended these states: so everything that reads recordings reads spans, and
+// the page needs no second store for them.
 //
-// Spans say less than events did. What is exact and what is not is in docs/formats/otlp.md and docs/adr/046-pages-from-spans.md.
+// Spans say less than events did; what they do not prove is left out, except that a parked thread waits for a lock if its lock has an owner.
+// docs/formats/otlp.md says what is exact and what is not.
 package otlp
 
 import (
