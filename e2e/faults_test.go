@@ -66,7 +66,7 @@ func (y *tally) add(c *threadpdata.Carrier) {
 		y.losses++
 		return
 	}
-	if c.Part == 0 && c.Batch > 0 {
+	if c.Batch > 0 {
 		y.batches[c.Batch]++
 	}
 	if c.End != "" {

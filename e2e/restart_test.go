@@ -108,7 +108,7 @@ func carriedEvents(t *testing.T, service string, outputs []*output) (lines []str
 			var c threadpdata.Carrier
 			require.NoError(t, threadpdata.Parse(s.Span, sym, &c))
 			queue.Add(ordering.Part{
-				Batch: c.Batch, Part: c.Part, Parts: c.Parts, Watermark: c.Watermark, Before: c.Before, End: c.End, Events: c.Events,
+				Batch: c.Batch, Parts: 1, Watermark: c.Watermark, Before: c.Before, End: c.End, Events: c.Events,
 			})
 			for _, ev := range c.Events {
 				lines = append(lines, threadtest.EventText(ev, sym))

@@ -45,9 +45,8 @@ func partRows() []partRow {
 		{"engine: an event", benchmark{"./internal/engine", "Engine", "ns/op", "", 0}, floor, 1},
 		{"engine: memory of an interval", benchmark{"./internal/engine", "Window/1000000", "B/interval", "", 0}, benchmark{}, 80},
 		{"emission of a span", benchmark{pdata, "Spans", "ns/op", "", 0}, floor, 2},
-		carrierRow("raw", "B/event", "bytes", "events", 1),
-		carrierRow("zstd", "zstd-B/event", "bytes", "events", 1),
-		carrierRow("zstd, batches joined", "zstd-B/event", "bytes", "small", 0.75),
+		carrierRow("raw", "B/event", 1),
+		carrierRow("zstd", "zstd-B/event", 0.75),
 		{"connector, sums only: an event", benchmark{contention, "Event/sums", "cpu-ns/op", "", 0}, spanMetrics, 1},
 		{"connector, with paths: an event", benchmark{contention, "Event/criticalPath", "cpu-ns/op", "", 0}, spanMetrics, 1},
 	}
@@ -69,11 +68,11 @@ func partRows() []partRow {
 	)
 }
 
-// carrierRow compares the bytes of an event in carriers: those of the agent with events one by one, or joined batches with small ones.
-func carrierRow(how, unit, form, anchor string, most float64) partRow {
+// carrierRow compares the bytes of an event in carriers: joined batches with small ones.
+func carrierRow(how, unit string, atMost float64) partRow {
 	const dir = "./internal/threadpdata"
-	about := map[string]string{"events": "as attributes", "small": "batches of 20 events"}[anchor]
-	return partRow{"carrier, " + how + ": an event", benchmark{dir, "CarrierSize/" + form, unit, "", 0}, benchmark{dir, "CarrierSize/" + anchor, unit, about, 0}, most}
+	small := benchmark{dir, "CarrierSize/small", unit, "batches of 20 events", 0}
+	return partRow{"carrier, " + how + ": an event", benchmark{dir, "CarrierSize/large", unit, "", 0}, small, atMost}
 }
 
 // crisp is a value that peers/crisp.py prints.

@@ -76,65 +76,30 @@ func benchSymbols() *symbols.Table {
 	return sym
 }
 
-// benchParts returns one batch, by thread.
-func benchParts(number int) (parts []ordering.Part, events int) {
-	var watermark jvmthread.Time
+// benchBatch returns a batch.
+func benchBatch(number int) *threadpdata.Carrier {
+	c := &threadpdata.Carrier{Session: one, Batch: uint64(number) + 1, Watermark: epoch + jvmthread.Time((number+1)*benchRounds)*400_000}
 	for th := range benchThreads {
-		p := ordering.Part{Batch: uint64(number) + 1, Part: uint32(th), Parts: benchThreads}
+		first := len(c.Events)
 		for r := range benchRounds {
-			p.Events = round(p.Events, th, number*benchRounds+r)
+			c.Events = round(c.Events, th, number*benchRounds+r)
 		}
-		events += len(p.Events)
-		watermark = epoch + jvmthread.Time((number+1)*benchRounds)*400_000
-		parts = append(parts, p)
+		c.Threads = append(c.Threads, jvmthread.Thread{ID: c.Events[first].Thread, Name: fmt.Sprintf("http-exec-%d", th)})
 	}
-	for i := range parts {
-		parts[i].Watermark, parts[i].Before = watermark, uint64(number*events)
-	}
-	return parts, events
+	c.Before = uint64(number * len(c.Events))
+	return c
 }
 
-// benchCarriers returns the carriers of a session.
-func benchCarriers() (all []ptrace.Traces, events int) {
-	sym := benchSymbols()
-	for n := range benchBatches {
-		parts, count := benchParts(n)
-		td := ptrace.NewTraces()
-		rs := td.ResourceSpans().AppendEmpty()
-		rs.Resource().Attributes().PutStr("service.name", "orders")
-		ss := rs.ScopeSpans().AppendEmpty()
-		threadpdata.MarkCarriers(ss.Scope())
-		for _, p := range parts {
-			c := threadpdata.Carrier{
-				Session: one, Batch: p.Batch, Part: p.Part, Parts: p.Parts, Watermark: p.Watermark, Before: p.Before, Events: p.Events,
-				Threads: []jvmthread.Thread{{ID: p.Events[0].Thread, Name: fmt.Sprintf("http-exec-%d", p.Part)}},
-			}
-			c.AppendTo(ss.Spans(), sym)
-		}
-		all = append(all, td)
-		events = count
-	}
-	return all, events
-}
-
-// later moves a batch to later times: its events follow those of its previous use by the length of all batches. This is part of the
-// measured time, about 5 ns per event; it stands for reading the batch from the network, which also brings it into the cache.
-func later(td ptrace.Traces, number int, before uint64) {
+// later moves a batch to later times: its events follow those of its previous use by the length of all batches.
+func later(c *threadpdata.Carrier) {
 	const turn = benchBatches * benchRounds * 400_000
-	for _, s := range td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().All() {
-		for _, ev := range s.Events().All() {
-			ev.SetTimestamp(ev.Timestamp() + turn)
-		}
-		a := s.Attributes()
-		a.PutInt("weft.raw.batch", int64(number)+1)
-		a.PutInt("weft.raw.before", int64(before))
-		if w, ok := a.Get("weft.raw.watermark"); ok {
-			w.SetInt(w.Int() + turn)
-		}
+	for i := range c.Events {
+		c.Events[i].Time += turn
 	}
+	c.Batch, c.Before, c.Watermark = c.Batch+benchBatches, c.Before+uint64(benchBatches*len(c.Events)), c.Watermark+turn
 }
 
-// BenchmarkEvent measures the complete path of an event from pdata to metrics: parsing, sorting, states, interactions, windows, sums,
+// BenchmarkEvent measures the complete path of an event from a carrier, which it writes, to metrics: parsing, sorting, states, interactions, windows, sums,
 // flushes. One operation is one event.
 func BenchmarkEvent(b *testing.B) {
 	sums := func(c *Config) { c.Sessions.CriticalPath.Mode, c.Exemplars.Enabled = sessions.PathOff, false }
@@ -157,16 +122,25 @@ func BenchmarkEvent(b *testing.B) {
 					require.NoError(b, err)
 				}
 			})
-			batches, events := benchCarriers()
-			report, before := cpu(b), uint64(0)
+			sym, batches := benchSymbols(), make([]*threadpdata.Carrier, benchBatches)
+			for n := range batches {
+				batches[n] = benchBatch(n)
+			}
+			report := cpu(b)
 			b.ReportAllocs()
 			b.ResetTimer()
-			for done, n := 0, 0; done < b.N; done, n = done+events, n+1 {
-				td := batches[n%benchBatches]
+			for done, n := 0, 0; done < b.N; n++ {
+				batch := batches[n%benchBatches]
 				if n >= benchBatches {
-					later(td, n, before)
+					later(batch)
 				}
-				before += uint64(events)
+				done += len(batch.Events)
+				td := ptrace.NewTraces()
+				rs := td.ResourceSpans().AppendEmpty()
+				rs.Resource().Attributes().PutStr("service.name", "orders")
+				ss := rs.ScopeSpans().AppendEmpty()
+				threadpdata.MarkCarriers(ss.Scope())
+				batch.AppendTo(ss.Spans(), sym)
 				if err := c.ConsumeTraces(b.Context(), td); err != nil {
 					b.Fatal(err)
 				}
@@ -225,10 +199,8 @@ func benchSpans() ptrace.Traces {
 	sym := benchSymbols()
 	cfg := engine.DefaultConfig()
 	e, emitter := drive.New(cfg, nil), threadpdata.NewEmitter(one, sym, nil)
-	parts, _ := benchParts(0)
-	for _, p := range parts {
-		e.Add(p)
-	}
+	batch := benchBatch(0)
+	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: batch.Watermark, Events: batch.Events})
 	td := ptrace.NewTraces()
 	rs := td.ResourceSpans().AppendEmpty()
 	rs.Resource().Attributes().PutStr("service.name", "orders")

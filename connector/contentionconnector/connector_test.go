@@ -182,16 +182,15 @@ func fromEvents(id jvmthread.SessionID, number uint64, before *uint64, end strin
 		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
 	}
 	names := []string{"", "main", "http-exec-1", "http-exec-2", "http-exec-3"}
-	for i, th := range order {
-		c := threadpdata.Carrier{
-			Session: id, Batch: number, Part: uint32(i), Parts: uint32(len(order)), Watermark: last, Before: *before, End: end,
-			Threads: []jvmthread.Thread{{ID: th}}, Events: byThread[th],
-		}
+	c := threadpdata.Carrier{Session: id, Batch: number, Watermark: last, Before: *before, End: end}
+	for _, th := range order {
+		described := jvmthread.Thread{ID: th}
 		if int(th) < len(names) {
-			c.Threads[0].Name = names[th]
+			described.Name = names[th]
 		}
-		c.AppendTo(ss.Spans(), sym)
+		c.Threads, c.Events = append(c.Threads, described), append(c.Events, byThread[th]...)
 	}
+	c.AppendTo(ss.Spans(), sym)
 	*before += uint64(len(events))
 	return td
 }

@@ -27,19 +27,16 @@ func many(session uint16, threads int, end string) ptrace.Traces {
 	rs.Resource().Attributes().PutStr("service.name", "orders")
 	ss := rs.ScopeSpans().AppendEmpty()
 	threadpdata.MarkCarriers(ss.Scope())
+	c := threadpdata.Carrier{Session: jvmthread.SessionID{1, byte(session >> 8), byte(session)}, Batch: 1, Watermark: epoch + 1e9, End: end}
 	for i := range threads {
 		lock := jvmthread.LockID{Class: sym.InternClass("com.acme.Lock" + string(rune('A'+i%26)) + pcommon.NewValueInt(int64(i)).AsString()), Hash: 1}
 		id := jvmthread.ThreadID(i + 2)
-		c := threadpdata.Carrier{
-			Session: jvmthread.SessionID{1, byte(session >> 8), byte(session)}, Batch: 1, Part: uint32(i), Parts: uint32(threads), Watermark: epoch + 1e9, End: end,
-			Threads: []jvmthread.Thread{{ID: id, Name: "pool-" + pcommon.NewValueInt(int64(i)).AsString()}},
-			Events: []jvmthread.Event{
-				{Time: epoch + 1e6, Thread: id, Kind: jvmthread.KindContendedEnter, Lock: lock, Peer: 1},
-				{Time: epoch + 2e6, Thread: id, Kind: jvmthread.KindContendedEntered, Lock: lock},
-			},
-		}
-		c.AppendTo(ss.Spans(), sym)
+		c.Threads = append(c.Threads, jvmthread.Thread{ID: id, Name: "pool-" + pcommon.NewValueInt(int64(i)).AsString()})
+		c.Events = append(c.Events,
+			jvmthread.Event{Time: epoch + 1e6, Thread: id, Kind: jvmthread.KindContendedEnter, Lock: lock, Peer: 1},
+			jvmthread.Event{Time: epoch + 2e6, Thread: id, Kind: jvmthread.KindContendedEntered, Lock: lock})
 	}
+	c.AppendTo(ss.Spans(), sym)
 	return td
 }
 

@@ -55,7 +55,7 @@ func summed(number uint64, a *jvmthread.Aggregate, sym *symbols.Table, end strin
 	threadpdata.FillResource(rs.Resource(), one, 42, []wire.Attribute{{Key: "service.name", Value: "sums"}})
 	ss := rs.ScopeSpans().AppendEmpty()
 	threadpdata.MarkCarriers(ss.Scope())
-	c := threadpdata.Carrier{Session: one, Batch: number, Parts: 1, Watermark: a.To, Aggregate: a}
+	c := threadpdata.Carrier{Session: one, Batch: number, Watermark: a.To, Aggregate: a}
 	c.AppendTo(ss.Spans(), sym)
 	if end != "" {
 		c.Batch, c.Aggregate, c.End = number+1, nil, end

@@ -29,7 +29,7 @@ func BenchmarkExport(b *testing.B) {
 			span := events[len(events)-1].Time
 			number, before := uint64(1), uint64(0)
 			next := func() ptrace.Traces {
-				td := carriers(true, one, number, before, events, sym, "")
+				td := carriers(one, number, before, events, sym, "")
 				number, before = number+1, before+uint64(len(events))
 				for i := range events {
 					events[i].Time += span

@@ -33,18 +33,17 @@ import (
 //
 // A history starts with a description. Its batches follow in the order in which they arrive, as sections named "batch NUMBER",
 // "batch NUMBER again" (a repetition), "batch NUMBER lost" (it does not arrive), or "batch NUMBER REASON" (the session ends with it).
-// Events are those of threadtest.Parse; locks are named by their class. Each case runs with both forms of carriers.
+// Events are those of threadtest.Parse; locks are named by their class.
 func TestCases(t *testing.T) {
 	folders, err := filepath.Glob("testdata/cases/*")
 	require.NoError(t, err)
 	require.NotEmpty(t, folders)
 	for _, folder := range folders {
-		t.Run(filepath.Base(folder), func(t *testing.T) { runCase(t, folder, false) })
-		t.Run(filepath.Base(folder)+"/bytes", func(t *testing.T) { runCase(t, folder, true) })
+		t.Run(filepath.Base(folder), func(t *testing.T) { runCase(t, folder) })
 	}
 }
 
-func runCase(t *testing.T, folder string, bytes bool) {
+func runCase(t *testing.T, folder string) {
 	t.Helper()
 	conf, err := confmaptest.LoadConf(filepath.Join(folder, "config.yaml"))
 	require.NoError(t, err)
@@ -55,7 +54,7 @@ func runCase(t *testing.T, folder string, bytes bool) {
 	for i, path := range histories {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
-		for _, td := range requests(t, bytes, jvmthread.SessionID{byte(i + 1)}, string(text)) {
+		for _, td := range requests(t, jvmthread.SessionID{byte(i + 1)}, string(text)) {
 			require.NoError(t, r.ConsumeTraces(t.Context(), td), path)
 		}
 	}
@@ -94,7 +93,7 @@ func compare(t *testing.T, folder string, got map[string]string) {
 }
 
 // requests returns the batches of a history as the receiver sends them.
-func requests(t *testing.T, bytes bool, id jvmthread.SessionID, text string) (all []ptrace.Traces) {
+func requests(t *testing.T, id jvmthread.SessionID, text string) (all []ptrace.Traces) {
 	t.Helper()
 	names, bodies := golden.Sections(text)
 	byNumber := make(map[uint64]string)
@@ -117,7 +116,7 @@ func requests(t *testing.T, bytes bool, id jvmthread.SessionID, text string) (al
 				before += uint64(len(events[n]))
 			}
 		}
-		all = append(all, carriers(bytes, id, number, before, events[number], sym, end))
+		all = append(all, carriers(id, number, before, events[number], sym, end))
 	}
 	return all
 }

@@ -100,8 +100,8 @@ func (r *recorder) files(t *testing.T) (names []string) {
 	return names
 }
 
-// carriers returns a batch as the receiver sends it, in the form of bytes or in that of events.
-func carriers(bytes bool, id jvmthread.SessionID, number, before uint64, events []jvmthread.Event, sym *symbols.Table, end string) ptrace.Traces {
+// carriers returns a batch as the receiver sends it.
+func carriers(id jvmthread.SessionID, number, before uint64, events []jvmthread.Event, sym *symbols.Table, end string) ptrace.Traces {
 	td := ptrace.NewTraces()
 	rs := td.ResourceSpans().AppendEmpty()
 	threadpdata.FillResource(rs.Resource(), id, 42, []wire.Attribute{{Key: "service.name", Value: "orders/eu"}})
@@ -117,22 +117,11 @@ func carriers(bytes bool, id jvmthread.SessionID, number, before uint64, events 
 		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
 		watermark = ev.Time
 	}
-	c := threadpdata.Carrier{Session: id, Batch: number, Parts: uint32(max(len(order), 1)), Before: before, Watermark: watermark, End: end}
-	if bytes {
-		c.Parts = 1
-		for _, th := range order {
-			c.Threads, c.Events = append(c.Threads, sym.Thread(th)), append(c.Events, byThread[th]...)
-		}
-		c.AppendBytesTo(ss.Spans(), sym)
-		return td
+	c := threadpdata.Carrier{Session: id, Batch: number, Before: before, Watermark: watermark, End: end}
+	for _, th := range order {
+		c.Threads, c.Events = append(c.Threads, sym.Thread(th)), append(c.Events, byThread[th]...)
 	}
-	for i, th := range order {
-		c.Part, c.Threads, c.Events = uint32(i), []jvmthread.Thread{sym.Thread(th)}, byThread[th]
-		c.AppendTo(ss.Spans(), sym)
-	}
-	if len(order) == 0 {
-		c.AppendTo(ss.Spans(), sym)
-	}
+	c.AppendTo(ss.Spans(), sym)
 	return td
 }
 
@@ -146,7 +135,7 @@ func (r *recorder) record(t *testing.T, id jvmthread.SessionID, events []jvmthre
 		if n == len(events) {
 			last = end
 		}
-		require.NoError(t, r.ConsumeTraces(t.Context(), carriers(false, id, number, before, events[:n], sym, last)))
+		require.NoError(t, r.ConsumeTraces(t.Context(), carriers(id, number, before, events[:n], sym, last)))
 		number, before = number+1, before+uint64(n)
 		events = events[n:]
 	}
@@ -250,7 +239,7 @@ func TestSessionsHaveSeparateFiles(t *testing.T) {
 	events, sym := threadtest.Recorded(1, 4, 2, 1000)
 	r.record(t, one, events, sym, "")
 	r.record(t, two, events, sym, "")
-	require.NoError(t, r.ConsumeTraces(t.Context(), carriers(false, jvmthread.SessionID{3}, 1, 0, events, sym, "")))
+	require.NoError(t, r.ConsumeTraces(t.Context(), carriers(jvmthread.SessionID{3}, 1, 0, events, sym, "")))
 	r.metric(t, "sessions", 2)
 	r.metric(t, "events_lost", int64(len(events)), "where", "refused")
 	r.stop(t)
@@ -264,8 +253,8 @@ func TestOtherSpansAndInvalidCarriersAreNotRecorded(t *testing.T) {
 	r := start(t, nil)
 	td := ptrace.NewTraces()
 	td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty().SetName("GET /")
-	bad := carriers(false, one, 1, 0, []jvmthread.Event{{Time: 1, Thread: 1, Kind: jvmthread.KindYield}}, symbols.New(symbols.DefaultLimits()), "")
-	bad.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().Clear()
+	bad := carriers(one, 1, 0, []jvmthread.Event{{Time: 1, Thread: 1, Kind: jvmthread.KindYield}}, symbols.New(symbols.DefaultLimits()), "")
+	bad.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().Remove("weft.raw.version")
 	require.NoError(t, r.ConsumeTraces(t.Context(), td))
 	require.NoError(t, r.ConsumeTraces(t.Context(), bad))
 	r.metric(t, "events_lost", 1, "where", "refused")
@@ -281,8 +270,8 @@ func TestMissingBatchAndSilentSession(t *testing.T) {
 		at := func(s int) []jvmthread.Event {
 			return []jvmthread.Event{{Time: jvmthread.Time(s) * 1_000_000_000, Thread: 7, Kind: jvmthread.KindSleepStart}}
 		}
-		require.NoError(t, r.ConsumeTraces(t.Context(), carriers(false, one, 1, 0, at(1), sym, "")))
-		require.NoError(t, r.ConsumeTraces(t.Context(), carriers(false, one, 3, 2, at(3), sym, "")))
+		require.NoError(t, r.ConsumeTraces(t.Context(), carriers(one, 1, 0, at(1), sym, "")))
+		require.NoError(t, r.ConsumeTraces(t.Context(), carriers(one, 3, 2, at(3), sym, "")))
 		time.Sleep(7 * time.Second) // in the synctest bubble
 		synctest.Wait()
 		r.metric(t, "events_lost", 1, "where", "missed")
@@ -301,7 +290,7 @@ func TestLateCarriersAreRefused(t *testing.T) {
 	events, sym := threadtest.Recorded(1, 4, 2, 1000)
 	r.record(t, one, events, sym, threadpdata.EndExit)
 	before := r.files(t)
-	require.NoError(t, r.ConsumeTraces(t.Context(), carriers(false, one, 1, 0, events[:1], sym, "")))
+	require.NoError(t, r.ConsumeTraces(t.Context(), carriers(one, 1, 0, events[:1], sym, "")))
 	r.metric(t, "events_lost", 1, "where", "refused")
 	assert.Equal(t, before, r.files(t))
 	r.stop(t)
@@ -345,18 +334,18 @@ func TestRedefinedThreadsAreStoredOnce(t *testing.T) {
 	require.NoError(t, err)
 	s := &sessions.Session{ID: one, Resource: pcommon.NewResource(), Symbols: symbols.New(symbols.DefaultLimits())}
 	written := log.open(s).(*sessionWriter)
-	receive := func(batch uint64, part uint32, name string) {
+	receive := func(batch uint64, name string) {
 		traces := ptrace.NewTraces()
 		spans := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
-		c := threadpdata.Carrier{Session: one, Batch: batch, Part: part, Parts: 1000, Threads: []jvmthread.Thread{{ID: 7, Name: name}}}
+		c := threadpdata.Carrier{Session: one, Batch: batch, Threads: []jvmthread.Thread{{ID: 7, Name: name}}}
 		c.AppendTo(spans, symbols.New(symbols.DefaultLimits()))
 		require.NoError(t, threadpdata.Parse(spans.At(0), s.Symbols, &c))
 		written.Receive(&c)
 	}
-	for i := range uint32(100) {
-		receive(1, i, fmt.Sprintf("worker %d", i))
+	for i := range uint64(100) {
+		receive(1+i, fmt.Sprintf("worker %d", i))
 	}
-	receive(1, 0, "repeated")
+	receive(1, "repeated")
 	assert.Equal(t, []jvmthread.Thread{{ID: 7, Name: "worker 99"}}, written.threads)
 	r.stop(t)
 }

@@ -65,15 +65,11 @@ func carriersOf(t *testing.T, session jvmthread.SessionID, seed uint64, steps in
 	rs.Resource().Attributes().PutStr("service.name", "exchange")
 	ss := rs.ScopeSpans().AppendEmpty()
 	threadpdata.MarkCarriers(ss.Scope())
-	part := uint32(0)
+	c := threadpdata.Carrier{Session: session, Batch: 1, Watermark: sim.Events[len(sim.Events)-1].Time + 1, End: end}
 	for id, list := range byThread {
-		c := threadpdata.Carrier{
-			Session: session, Batch: 1, Part: part, Parts: uint32(len(byThread)), Watermark: sim.Events[len(sim.Events)-1].Time + 1, End: end,
-			Threads: []jvmthread.Thread{{ID: id, Name: "worker", Group: "main"}}, Events: list,
-		}
-		c.AppendTo(ss.Spans(), sym)
-		part++
+		c.Threads, c.Events = append(c.Threads, jvmthread.Thread{ID: id, Name: "worker", Group: "main"}), append(c.Events, list...)
 	}
+	c.AppendTo(ss.Spans(), sym)
 	return td
 }
 
@@ -330,7 +326,7 @@ func TestSessionBeginsAtItsFirstEvent(t *testing.T) {
 	ss := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
 	threadpdata.MarkCarriers(ss.Scope())
 	c := threadpdata.Carrier{
-		Session: testSession, Batch: 1, Parts: 1, Before: 1, Watermark: first + 3e9, End: threadpdata.EndExit, Threads: []jvmthread.Thread{{ID: 1, Name: "main"}},
+		Session: testSession, Batch: 1, Before: 1, Watermark: first + 3e9, End: threadpdata.EndExit, Threads: []jvmthread.Thread{{ID: 1, Name: "main"}},
 		Events: []jvmthread.Event{
 			{Time: first, Thread: 1, Kind: jvmthread.KindThreadStart},
 			{Time: first + 1e9, Thread: 1, Kind: jvmthread.KindSleepStart},

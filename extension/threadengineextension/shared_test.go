@@ -126,7 +126,7 @@ func session() (all []ptrace.Traces) {
 	for number := uint64(1); len(events) > 0; number++ {
 		n := min(400, len(events))
 		c := threadpdata.Carrier{
-			Session: jvmthread.SessionID{1, 2, 3}, Batch: number, Parts: 1, Before: before, Watermark: events[n-1].Time, Events: slices.Clone(events[:n]),
+			Session: jvmthread.SessionID{1, 2, 3}, Batch: number, Before: before, Watermark: events[n-1].Time, Events: slices.Clone(events[:n]),
 		}
 		slices.SortStableFunc(c.Events, func(a, b jvmthread.Event) int { return cmp.Compare(a.Thread, b.Thread) })
 		for i := range c.Events {
@@ -145,7 +145,7 @@ func session() (all []ptrace.Traces) {
 		rs.Resource().Attributes().PutStr("service.name", "orders")
 		ss := rs.ScopeSpans().AppendEmpty()
 		threadpdata.MarkCarriers(ss.Scope())
-		c.AppendBytesTo(ss.Spans(), sym)
+		c.AppendTo(ss.Spans(), sym)
 		td.MarkReadOnly()
 		all = append(all, td)
 	}

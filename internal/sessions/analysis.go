@@ -118,10 +118,10 @@ func (a *analysis) Receive(c *threadpdata.Carrier) {
 	}
 }
 
-// PartOf returns the events of a carrier as a part of their batch, which a carrier in the form of bytes has as a whole.
+// PartOf returns the events of a carrier as a part of their batch.
 func PartOf(c *threadpdata.Carrier) ordering.Part {
 	return ordering.Part{
-		Batch: c.Batch, Part: c.Part, Parts: c.Parts, Watermark: c.Watermark, Before: c.Before, First: c.First, End: c.End,
+		Batch: c.Batch, Parts: 1, Watermark: c.Watermark, Before: c.Before, First: c.First, End: c.End,
 		Lost: c.End == threadpdata.EndLost && len(c.Events) == 0, Events: c.Events,
 	}
 }

@@ -27,8 +27,7 @@ func batchOf(c *threadpdata.Carrier) ptrace.Traces {
 	td := ptrace.NewTraces()
 	ss := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
 	threadpdata.MarkCarriers(ss.Scope())
-	c.Parts = 1
-	c.AppendBytesTo(ss.Spans(), symbols.New(symbols.DefaultLimits()))
+	c.AppendTo(ss.Spans(), symbols.New(symbols.DefaultLimits()))
 	return td
 }
 

@@ -327,7 +327,7 @@ func TestAggregateFails(t *testing.T) {
 	r := newRun("Aggregate", 0, nil)
 	td := program(faultyProgram)[0]
 	c := threadpdata.Carrier{
-		Session: idOf(faultyProgram), Batch: 1, Parts: 1, Watermark: 10, Aggregate: &jvmthread.Aggregate{From: 1, To: 2},
+		Session: idOf(faultyProgram), Batch: 1, Watermark: 10, Aggregate: &jvmthread.Aggregate{From: 1, To: 2},
 	}
 	spans := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans()
 	spans.RemoveIf(func(ptrace.Span) bool { return true })

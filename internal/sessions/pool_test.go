@@ -80,7 +80,7 @@ func manyEvents(batch uint64) ptrace.Traces {
 	td := ptrace.NewTraces()
 	ss := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
 	threadpdata.MarkCarriers(ss.Scope())
-	c := threadpdata.Carrier{Session: jvmthread.SessionID{0: 1}, Batch: batch, Parts: 1, Watermark: jvmthread.Time(batch) * 1_000_000, Before: (batch - 1) * events}
+	c := threadpdata.Carrier{Session: jvmthread.SessionID{0: 1}, Batch: batch, Watermark: jvmthread.Time(batch) * 1_000_000, Before: (batch - 1) * events}
 	for i := range events {
 		kind := jvmthread.KindSleepStart
 		if i%2 == 1 {
@@ -88,7 +88,7 @@ func manyEvents(batch uint64) ptrace.Traces {
 		}
 		c.Events = append(c.Events, jvmthread.Event{Time: c.Watermark - events + jvmthread.Time(i), Thread: 1, Kind: kind, Arg: int64(i) << 40})
 	}
-	c.AppendBytesTo(ss.Spans(), symbols.New(symbols.DefaultLimits()))
+	c.AppendTo(ss.Spans(), symbols.New(symbols.DefaultLimits()))
 	return td
 }
 

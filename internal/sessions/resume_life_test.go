@@ -204,7 +204,7 @@ func program(seed uint64) (batches []ptrace.Traces) {
 			n++
 		}
 		c := threadpdata.Carrier{
-			Session: jvmthread.SessionID{0: 1, 1: byte(seed)}, Batch: number, Parts: 1, Before: before, Watermark: events[n-1].Time + 1,
+			Session: jvmthread.SessionID{0: 1, 1: byte(seed)}, Batch: number, Before: before, Watermark: events[n-1].Time + 1,
 			Events: slices.Clone(events[:n]),
 		}
 		slices.SortStableFunc(c.Events, func(a, b jvmthread.Event) int { return int(a.Thread) - int(b.Thread) })
@@ -226,7 +226,7 @@ func program(seed uint64) (batches []ptrace.Traces) {
 		rs.Resource().Attributes().PutStr("service.name", "orders")
 		ss := rs.ScopeSpans().AppendEmpty()
 		threadpdata.MarkCarriers(ss.Scope())
-		c.AppendBytesTo(ss.Spans(), sym)
+		c.AppendTo(ss.Spans(), sym)
 		batches = append(batches, td)
 	}
 	return batches

@@ -163,8 +163,8 @@ func TestStoppedCollectorLeavesWhatIsNotInOrder(t *testing.T) {
 		td := ptrace.NewTraces()
 		ss := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
 		threadpdata.MarkCarriers(ss.Scope())
-		c.Session, c.Parts = jvmthread.SessionID{0: 1}, 1
-		c.AppendBytesTo(ss.Spans(), sym)
+		c.Session = jvmthread.SessionID{0: 1}
+		c.AppendTo(ss.Spans(), sym)
 		l.Consume(t.Context(), td)
 	}
 	d := newDisk()

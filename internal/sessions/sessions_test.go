@@ -65,7 +65,7 @@ func carrierOf(batch uint64, end string, ev jvmthread.Event) ptrace.Traces {
 	at := jvmthread.Time(batch * 1000)
 	ev.Time = at
 	c := threadpdata.Carrier{
-		Session: jvmthread.SessionID{0: 1}, Batch: batch, Parts: 1, Watermark: at + 1, Before: batch - 1, End: end,
+		Session: jvmthread.SessionID{0: 1}, Batch: batch, Watermark: at + 1, Before: batch - 1, End: end,
 		Threads: []jvmthread.Thread{{ID: 1, Name: "main"}}, Events: []jvmthread.Event{ev},
 	}
 	c.AppendTo(ss.Spans(), symbols.New(symbols.DefaultLimits()))

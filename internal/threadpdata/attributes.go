@@ -25,47 +25,20 @@ const (
 
 // Attributes of carriers, in which components exchange raw events. Times are nanoseconds since the Unix epoch.
 const (
-	attrSessionID    = "weft.session.id"       // resource; string of 32 hexadecimal digits
-	attrSingleEnded  = "weft.recording.old"    // resource; bool; a wait has one end only, see recording.CompleteWaits
-	attrRawBatch     = "weft.raw.batch"        // int; number of the batch, from 1
-	attrRawPart      = "weft.raw.part"         // int; index of the carrier in the batch, from 0
-	attrRawParts     = "weft.raw.parts"        // int; number of carriers in the batch
-	attrRawWatermark = "weft.raw.watermark"    // int; all earlier events are in this batch or in an earlier one
-	attrRawBefore    = "weft.raw.before"       // int; events in all earlier batches
-	attrRawFirst     = "weft.raw.first"        // int; the first batch that the sender got from the JVM, if above 1
-	attrRawEnd       = "weft.raw.end"          // string; the session ended: exit, detached or lost
-	attrRawStacks    = "weft.raw.stacks"       // slice of strings; the stacks that the events refer to
-	attrRawVersion   = "weft.raw.version"      // int; of the form of weft.raw.batch.bytes: 1
-	attrRawBytes     = "weft.raw.batch.bytes"  // bytes; the batch with all that it refers to, as frames of the protocol
-	attrRawEvents    = "weft.raw.batch.events" // int; number of events in it
-	attrEventPeer    = "weft.event.peer"       // int; thread id
-	attrEventArg     = "weft.event.arg"        // int; timeout in ns, or number of lost events
-	attrEventFlags   = "weft.event.flags"      // int
-	attrEventStack   = "weft.event.stack"      // int; index into weft.raw.stacks
-	attrEventTraceID = "weft.event.trace.id"   // string of 32 hexadecimal digits; of the application's current span
-	attrEventSpanID  = "weft.event.span.id"    // string of 16 hexadecimal digits
-	attrThreadGroup  = "weft.thread.group"     // string
-	attrVirtual      = "weft.thread.virtual"   // bool
-	attrForeign      = "weft.thread.foreign"   // string; see jvmthread.Thread
+	attrSessionID   = "weft.session.id"       // resource; string of 32 hexadecimal digits
+	attrSingleEnded = "weft.recording.old"    // resource; bool; a wait has one end only, see recording.CompleteWaits
+	attrRawFirst    = "weft.raw.first"        // int; the first batch that the sender got from the JVM, if above 1
+	attrRawEnd      = "weft.raw.end"          // string; the session ended: exit, detached or lost
+	attrRawVersion  = "weft.raw.version"      // int; of the form of weft.raw.batch.bytes: 1
+	attrRawBytes    = "weft.raw.batch.bytes"  // bytes; the batch with all that it refers to, as frames of the protocol
+	attrRawEvents   = "weft.raw.batch.events" // int; number of events in it; 0 for a heartbeat, the end of a session or an aggregate
+	attrThreadGroup = "weft.thread.group"     // string
+	attrVirtual     = "weft.thread.virtual"   // bool
 
 	attrRecordingFormat     = "weft.recording.format"     // resource; string; format of the recording, if the session is not from an agent
 	attrRecordingThresholds = "weft.recording.thresholds" // resource; string; minimum durations of recorded events
 
 	attrCarrierThread = "weft.thread.carrier" // bool; the thread carries virtual threads
-)
-
-// Attributes of carriers with an aggregate, and of their span events, each of which is a series.
-const (
-	attrAggregateFrom     = "weft.aggregate.from"     // int; the waits ended after this time ...
-	attrAggregateTo       = "weft.aggregate.to"       // int; ... and not after this one
-	attrAggregateScale    = "weft.aggregate.scale"    // int; of all histograms
-	attrAggregateKind     = "weft.aggregate.kind"     // string; the event at the start of such a wait
-	attrAggregateSum      = "weft.aggregate.sum"      // int; ns
-	attrAggregateMax      = "weft.aggregate.max"      // int; ns
-	attrAggregateZero     = "weft.aggregate.zero"     // int; waits of 0 ns
-	attrAggregateOffset   = "weft.aggregate.offset"   // int; index of the first bucket
-	attrAggregateBuckets  = "weft.aggregate.buckets"  // slice of ints; waits by duration
-	attrAggregateOverflow = "weft.aggregate.overflow" // bool; all waits of the kind without a series
 )
 
 // Attributes of state spans.

@@ -19,41 +19,30 @@ import (
 )
 
 func BenchmarkCarrierAppendTo(b *testing.B) {
-	for name, appendTo := range forms {
-		b.Run(name, func(b *testing.B) {
-			c, sym := sampleCarrier()
-			b.ReportAllocs()
-			for b.Loop() {
-				appendTo(c, ptrace.NewSpanSlice(), sym)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(c.Events)), "ns/event")
-		})
+	c, sym := sampleCarrier()
+	b.ReportAllocs()
+	for b.Loop() {
+		c.AppendTo(ptrace.NewSpanSlice(), sym)
 	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(c.Events)), "ns/event")
 }
 
 func BenchmarkCarrierParse(b *testing.B) {
-	for name, appendTo := range forms {
-		b.Run(name, func(b *testing.B) {
-			c, sym := sampleCarrier()
-			spans := ptrace.NewSpanSlice()
-			appendTo(c, spans, sym)
-			var got Carrier
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := Parse(spans.At(0), sym, &got); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(c.Events)), "ns/event")
-		})
+	c, sym := sampleCarrier()
+	span := toSpan(c, sym)
+	var got Carrier
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := Parse(span, sym, &got); err != nil {
+			b.Fatal(err)
+		}
 	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(c.Events)), "ns/event")
 }
-
-var forms = map[string]func(*Carrier, ptrace.SpanSlice, *symbols.Table){"events": (*Carrier).AppendTo, "bytes": (*Carrier).AppendBytesTo}
 
 func sampleCarrier() (*Carrier, *symbols.Table) {
 	sym := symbols.New(symbols.DefaultLimits())
-	c := &Carrier{Session: carried, Batch: 1, Parts: 1, Threads: []jvmthread.Thread{{ID: 12, Name: "http-exec-1"}}}
+	c := &Carrier{Session: carried, Batch: 1, Threads: []jvmthread.Thread{{ID: 12, Name: "http-exec-1"}}}
 	lock := jvmthread.LockID{Class: sym.InternClass("com.acme.OrderBook"), Hash: 0x5a1d}
 	for i := range 100 {
 		ev := jvmthread.Event{Time: jvmthread.Time(i), Thread: 12, Kind: jvmthread.KindContendedEntered, Lock: lock}
@@ -70,20 +59,16 @@ func sampleCarrier() (*Carrier, *symbols.Table) {
 func BenchmarkCarrierSize(b *testing.B) {
 	const all, small = 1000, 20
 	events, sym := threadtest.Recorded(1, 16, 8, 20_000)
-	for _, form := range []struct {
-		name  string
-		batch int
-		build func(spans ptrace.SpanSlice, events []jvmthread.Event, sym *symbols.Table)
-	}{{"bytes", all, asBytes}, {"events", all, asEvents}, {"small", small, asBytes}} {
-		b.Run(form.name, func(b *testing.B) {
+	for name, size := range map[string]int{"large": all, "small": small} {
+		b.Run(name, func(b *testing.B) {
 			var raw, packed int
 			encoder, err := zstd.NewWriter(nil)
 			require.NoError(b, err)
 			for b.Loop() {
 				raw, packed = 0, 0
-				for batch := range slices.Chunk(events[:all], form.batch) {
+				for batch := range slices.Chunk(events[:all], size) {
 					td := ptrace.NewTraces()
-					form.build(td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans(), byThread(batch), sym)
+					appendBatch(td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans(), byThread(batch), sym)
 					message, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(td)
 					require.NoError(b, err)
 					raw += len(message)
@@ -100,28 +85,12 @@ func byThread(events []jvmthread.Event) []jvmthread.Event {
 	return slices.SortedStableFunc(slices.Values(events), func(x, y jvmthread.Event) int { return cmp.Compare(x.Thread, y.Thread) })
 }
 
-// asBytes appends one carrier, asEvents one for each thread.
-func asBytes(spans ptrace.SpanSlice, events []jvmthread.Event, sym *symbols.Table) {
-	c := Carrier{Session: carried, Batch: 1, Parts: 1, Events: events}
+func appendBatch(spans ptrace.SpanSlice, events []jvmthread.Event, sym *symbols.Table) {
+	c := Carrier{Session: carried, Batch: 1, Events: events}
 	for i := range events {
 		if i == 0 || events[i].Thread != events[i-1].Thread {
 			c.Threads = append(c.Threads, sym.Thread(events[i].Thread))
 		}
 	}
-	c.AppendBytesTo(spans, sym)
-}
-
-func asEvents(spans ptrace.SpanSlice, events []jvmthread.Event, sym *symbols.Table) {
-	var parts []Carrier
-	for i := range events {
-		if i == 0 || events[i].Thread != events[i-1].Thread {
-			parts = append(parts, Carrier{Session: carried, Batch: 1, Part: uint32(len(parts)), Threads: []jvmthread.Thread{sym.Thread(events[i].Thread)}})
-		}
-		last := &parts[len(parts)-1]
-		last.Events = append(last.Events, events[i])
-	}
-	for i := range parts {
-		parts[i].Parts = uint32(len(parts))
-		parts[i].AppendTo(spans, sym)
-	}
+	c.AppendTo(spans, sym)
 }

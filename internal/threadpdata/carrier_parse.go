@@ -4,8 +4,9 @@
 package threadpdata
 
 import (
-	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -13,42 +14,44 @@ import (
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/wire"
 )
 
 // Parse replaces c with the carrier that a span holds; IsCarrier must be true for its scope. Names of classes and stacks are interned into
-// sym, and span events with unknown names are skipped. An error names the invalid attribute; c is then undefined.
+// sym. An error names the invalid attribute; c is then undefined.
 func Parse(span ptrace.Span, sym *symbols.Table, c *Carrier) error {
 	*c = Carrier{
-		Session: jvmthread.SessionID(span.TraceID()), Threads: c.Threads[:0], Events: c.Events[:0],
-		stacks: c.stacks[:0], indices: c.indices, encoder: c.encoder, ids: c.ids,
+		Session: jvmthread.SessionID(span.TraceID()), Threads: c.Threads[:0], Events: c.Events[:0], encoder: c.encoder, ids: c.ids,
 	}
 	if c.Session[0] == 0 {
 		return fmt.Errorf("trace ID %s is not a session ID", span.TraceID())
 	}
-	if value, ok := span.Attributes().Get(attrRawBytes); ok {
-		return c.parseBytes(span.Attributes(), value, sym)
+	attributes := span.Attributes()
+	version := 0
+	if err := integer(attributes, attrRawVersion, 1, rawVersion, &version); err != nil {
+		return fmt.Errorf("%w; update this collector if it is older than the sender", err)
 	}
-	if err := c.parseSpan(span.Attributes(), sym); err != nil {
+	if version == 0 {
+		return fmt.Errorf("%s is missing", attrRawVersion)
+	}
+	value, ok := attributes.Get(attrRawBytes)
+	switch {
+	case !ok:
+		return fmt.Errorf("%s is missing", attrRawBytes)
+	case value.Type() != pcommon.ValueTypeBytes:
+		return fmt.Errorf("%s is of type %s, want Bytes", attrRawBytes, value.Type())
+	}
+	if end, ok := attributes.Get(attrRawEnd); ok {
+		if end.Type() != pcommon.ValueTypeStr {
+			return fmt.Errorf("%s is of type %s, want Str", attrRawEnd, end.Type())
+		}
+		c.End = end.Str()
+	}
+	if err := integer(attributes, attrRawFirst, math.MinInt64, math.MaxInt64, &c.First); err != nil {
 		return err
 	}
-	events := span.Events()
-	if events.Len() == 0 {
-		return nil
-	}
-	if len(c.Threads) == 0 && c.Aggregate == nil {
-		return fmt.Errorf("%s is missing", attrThreadID)
-	}
-	for i := range events.Len() {
-		event := events.At(i)
-		var err error
-		if event.Name() == aggregateEvent {
-			err = c.parseSeries(event.Attributes(), sym)
-		} else if c.Aggregate == nil {
-			err = c.parseEvent(event, sym)
-		}
-		if err != nil {
-			return fmt.Errorf("event %d: %w", i, err)
-		}
+	if err := c.parseFrames(value.Bytes().AsRaw(), sym); err != nil {
+		return fmt.Errorf("%s: %w", attrRawBytes, err)
 	}
 	return nil
 }
@@ -66,191 +69,119 @@ func BatchOf(span ptrace.Span) uint64 {
 	return c.Batch
 }
 
-func (c *Carrier) parseSpan(attributes pcommon.Map, sym *symbols.Table) error {
-	c.Parts = 1
-	hasWatermark := false
-	var thread jvmthread.Thread
-	for key, value := range attributes.All() {
-		var err error
-		switch key {
-		case attrRawBatch:
-			err = integer(value, math.MinInt64, math.MaxInt64, &c.Batch)
-		case attrRawPart:
-			err = integer(value, 0, math.MaxUint32, &c.Part)
-		case attrRawParts:
-			err = integer(value, 1, math.MaxUint32, &c.Parts)
-		case attrRawWatermark:
-			hasWatermark, err = true, integer(value, math.MinInt64, math.MaxInt64, &c.Watermark)
-		case attrRawBefore:
-			err = integer(value, 0, jvmthread.MaxEvents, &c.Before)
-		case attrRawFirst:
-			err = integer(value, math.MinInt64, math.MaxInt64, &c.First)
-		case attrRawEnd:
-			c.End, err = text(value)
-		case attrRawStacks:
-			err = c.parseStacks(value, sym)
-		case attrAggregateFrom:
-			err = integer(value, math.MinInt64, math.MaxInt64, &c.aggregate().From)
-		case attrAggregateTo:
-			err = integer(value, math.MinInt64, math.MaxInt64, &c.aggregate().To)
-		case attrAggregateScale:
-			err = integer(value, minScale, maxScale, &c.aggregate().Scale)
-		default:
-			err = parseThread(&thread, key, value)
-		}
-		if err != nil {
-			return fmt.Errorf("%s %w", key, err)
-		}
-	}
-	if thread.ID != jvmthread.NoThread {
-		c.Threads = append(c.Threads, thread)
-	}
+// integer sets *to to an attribute within bounds, if there is one.
+func integer[T ~int | ~uint64](attributes pcommon.Map, key string, lower, upper int64, to *T) error {
+	value, ok := attributes.Get(key)
 	switch {
-	case c.Batch == 0:
-		return fmt.Errorf("%s is missing", attrRawBatch)
-	case !hasWatermark:
-		return fmt.Errorf("%s is missing", attrRawWatermark)
-	case c.Part >= c.Parts:
-		return fmt.Errorf("%s is %d of %d", attrRawPart, c.Part, c.Parts)
-	}
-	return nil
-}
-
-func parseThread(th *jvmthread.Thread, key string, value pcommon.Value) (err error) {
-	switch key {
-	case attrThreadID:
-		err = integer(value, math.MinInt64, math.MaxInt64, &th.ID)
-	case attrThreadName:
-		th.Name, err = text(value)
-	case attrThreadGroup:
-		th.Group, err = text(value)
-	case attrThreadDaemon:
-		th.Daemon, err = boolean(value)
-	case attrVirtual:
-		th.Virtual, err = boolean(value)
-	case attrCarrierThread:
-		th.Carrier, err = boolean(value)
-	case attrForeign:
-		th.Foreign, err = text(value)
-	}
-	return err
-}
-
-func (c *Carrier) parseStacks(value pcommon.Value, sym *symbols.Table) error {
-	if value.Type() != pcommon.ValueTypeSlice {
-		return fmt.Errorf("is of type %s, want Slice", value.Type())
-	}
-	c.stacks = c.stacks[:0]
-	for i, element := range value.Slice().All() {
-		stack, err := text(element)
-		if err != nil {
-			return fmt.Errorf("at %d %w", i, err)
-		}
-		c.stacks = append(c.stacks, sym.InternStack(stack))
-	}
-	return nil
-}
-
-func (c *Carrier) parseEvent(event ptrace.SpanEvent, sym *symbols.Table) error {
-	kind, ok := jvmthread.ParseKind(event.Name())
-	if !ok {
+	case !ok:
 		return nil
+	case value.Type() != pcommon.ValueTypeInt:
+		return fmt.Errorf("%s is of type %s, want Int", key, value.Type())
+	case value.Int() < lower || value.Int() > upper:
+		return fmt.Errorf("%s is %d, want %d to %d", key, value.Int(), lower, upper)
 	}
-	if event.Timestamp() > math.MaxInt64 { // so that differences of times do not overflow
-		return fmt.Errorf("time is %d, want 0 to %d", event.Timestamp(), math.MaxInt64)
-	}
-	ev := jvmthread.Event{Time: jvmthread.Time(event.Timestamp()), Thread: c.Threads[0].ID, Kind: kind}
-	least, most := int64(math.MinInt64), int64(math.MaxInt64)
-	if kind == jvmthread.KindGap {
-		least, most = 0, jvmthread.MaxLost
-	}
-	var err error
-	for key, value := range event.Attributes().All() {
-		switch key {
-		case attrEventPeer:
-			err = integer(value, math.MinInt64, math.MaxInt64, &ev.Peer)
-		case attrEventArg:
-			err = integer(value, least, most, &ev.Arg)
-		case attrEventFlags:
-			err = integer(value, 0, math.MaxUint16, &ev.Flags)
-		case attrEventStack:
-			ev.Stack, err = c.stack(value)
-		case attrLockClass:
-			var class string
-			if class, err = text(value); class != c.class || c.classID == jvmthread.NoClass {
-				c.class, c.classID = class, sym.InternClass(class)
-			}
-			ev.Lock.Class = c.classID
-		case attrLockID:
-			err = integer(value, 0, math.MaxUint32, &ev.Lock.Hash)
-		case attrEventTraceID:
-			err = spanDigits(kind, value, ev.Span.TraceID[:])
-		case attrEventSpanID:
-			err = spanDigits(kind, value, ev.Span.SpanID[:])
+	*to = T(value.Int())
+	return nil
+}
+
+func (c *Carrier) parseFrames(data []byte, sym *symbols.Table) error {
+	c.ids.classes.clear()
+	c.ids.stacks.clear()
+	frames := wire.NewScanner(data)
+	for {
+		frame, err := frames.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = c.parseFrame(frame, sym)
 		}
 		if err != nil {
-			return fmt.Errorf("%s %w", key, err)
+			return err
 		}
 	}
-	c.Events = append(c.Events, ev)
+	if c.Batch == 0 {
+		return errors.New("the batch is missing")
+	}
 	return nil
 }
 
-// stack returns the stack that an index into weft.raw.stacks refers to.
-func (c *Carrier) stack(value pcommon.Value) (jvmthread.StackID, error) {
-	var i int
-	if err := integer(value, 0, int64(len(c.stacks))-1, &i); err != nil {
-		return jvmthread.NoStack, err
+func (c *Carrier) parseFrame(frame wire.Frame, sym *symbols.Table) error {
+	switch frame.Kind {
+	case wire.FrameThread:
+		th, err := frame.Thread()
+		c.Threads = append(c.Threads, th)
+		return err
+	case wire.FrameClass:
+		id, name, err := frame.ClassText()
+		if err == nil {
+			err = c.ids.classes.define(id, sym.InternClassText(name, c.ids.classes.last(id)))
+		}
+		return err
+	case wire.FrameStackText:
+		id, text, err := frame.StackText()
+		if err == nil {
+			err = c.ids.stacks.define(id, sym.InternStackText(text, c.ids.stacks.last(id)))
+		}
+		return err
+	case wire.FrameBatch:
+		return c.parseBatch(frame)
+	case wire.FrameAggregate:
+		return c.parseAggregate(frame)
+	default:
+		return fmt.Errorf("unexpected frame %s", frame.Kind)
 	}
-	return c.stacks[i], nil
 }
 
-// integer sets *to to an integer within bounds.
-func integer[T ~int | ~int32 | ~int64 | ~uint16 | ~uint32 | ~uint64](value pcommon.Value, least, most int64, to *T) error {
-	if value.Type() != pcommon.ValueTypeInt {
-		return fmt.Errorf("is of type %s, want Int", value.Type())
+// begin takes the header of the only batch.
+func (c *Carrier) begin(h wire.BatchHeader) error {
+	switch {
+	case c.Batch != 0:
+		return errors.New("there are two batches")
+	case h.Before > jvmthread.MaxEvents:
+		return fmt.Errorf("%d events before the batch, want at most %d", h.Before, uint64(jvmthread.MaxEvents))
 	}
-	n := value.Int()
-	if n < least || n > most {
-		return fmt.Errorf("is %d, want %d to %d", n, least, most)
-	}
-	*to = T(n)
+	c.Batch, c.Watermark, c.Before = h.Sequence, h.Watermark, h.Before
 	return nil
 }
 
-func text(value pcommon.Value) (string, error) {
-	if value.Type() != pcommon.ValueTypeStr {
-		return "", fmt.Errorf("is of type %s, want Str", value.Type())
+func (c *Carrier) parseBatch(frame wire.Frame) error {
+	batch, err := frame.Batch()
+	if err == nil {
+		err = c.begin(batch.BatchHeader)
 	}
-	return value.Str(), nil
-}
-
-func boolean(value pcommon.Value) (bool, error) {
-	if value.Type() != pcommon.ValueTypeBool {
-		return false, fmt.Errorf("is of type %s, want Bool", value.Type())
+	for err == nil && batch.More() {
+		_, c.Events, err = batch.Section(c.Events)
 	}
-	return value.Bool(), nil
-}
-
-// spanDigits fills dst from hexadecimal digits if events of the kind carry a span.
-func spanDigits(kind jvmthread.Kind, value pcommon.Value, dst []byte) error {
-	if !kind.CarriesSpan() {
-		return nil
-	}
-	return digits(value, dst)
-}
-
-// digits fills dst from hexadecimal digits.
-func digits(value pcommon.Value, dst []byte) error {
-	s, err := text(value)
 	if err != nil {
 		return err
 	}
-	if len(s) == hex.EncodedLen(len(dst)) {
-		_, err = hex.Decode(dst, []byte(s))
+	for i := range c.Events {
+		ev := &c.Events[i]
+		if ev.Time < 0 { // so that differences of times do not overflow
+			return fmt.Errorf("event %d: time is %d, want 0 or more", i, ev.Time)
+		}
+		if !c.ids.resolve(&ev.Lock.Class, &ev.Stack) {
+			return fmt.Errorf("event %d: refers to a class or stack that the carrier does not define", i)
+		}
 	}
-	if err != nil || len(s) != hex.EncodedLen(len(dst)) {
-		return fmt.Errorf("is %q, want %d hexadecimal digits", s, hex.EncodedLen(len(dst)))
+	return nil
+}
+
+func (c *Carrier) parseAggregate(frame wire.Frame) error {
+	var a wire.Aggregate
+	_, err := frame.Aggregate(&a)
+	if err == nil {
+		err = c.begin(a.BatchHeader)
 	}
+	if err != nil {
+		return err
+	}
+	for i := range a.Series {
+		if !c.ids.resolve(&a.Series[i].Class, &a.Series[i].Stack) {
+			return fmt.Errorf("series %d: refers to a class or stack that the carrier does not define", i)
+		}
+	}
+	c.Aggregate = &a.Aggregate
 	return nil
 }

@@ -62,7 +62,7 @@ func carrierID(c *Carrier) pcommon.SpanID {
 	if c.End == EndLost && len(c.Events) == 0 { // its number is that of the batch with which the JVM may return
 		what = 6
 	}
-	return asSpanID(hash(sessionHash(c.Session), c.Batch, what, uint64(c.Part)))
+	return asSpanID(hash(sessionHash(c.Session), c.Batch, what))
 }
 
 // windowHash is what the IDs of all spans of a window start from.

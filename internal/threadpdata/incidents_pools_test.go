@@ -53,7 +53,7 @@ func TestExplainsWhoGaveBack(t *testing.T) {
 	emitter, finder := threadpdata.NewEmitter(session, sym, e.Waits()), incident.NewFinder(incident.DefaultOptions())
 	finder.Waits = e.Waits()
 	var got []string
-	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
+	e.Add(ordering.Batch{Number: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
 	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 		threadpdata.Prepare(w, window.NewFinder(), 0)
 		for _, inc := range finder.Find(w).Incidents {

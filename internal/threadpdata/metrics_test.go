@@ -93,15 +93,7 @@ func produce(
 			flush()
 		}
 	}
-	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
-	for _, ev := range events {
-		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
-	}
-	n := uint32(0)
-	for _, evs := range byThread {
-		e.Add(ordering.Part{Batch: 1, Part: n, Parts: uint32(len(byThread)), Events: evs})
-		n++
-	}
+	e.Add(ordering.Batch{Number: 1, Events: events})
 	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 	account.Close(e.Timeline(), e.Now())
 	flush()

@@ -64,7 +64,7 @@ func requestSpans(t *testing.T, text string, cfg requests.Config) ptrace.Traces 
 	emitter := threadpdata.NewEmitter(session, sym, e.Waits())
 	td := ptrace.NewTraces()
 	spans := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
-	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
+	e.Add(ordering.Batch{Number: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
 	e.Close(jvmthread.NoTime, window.CutEnd, func(*window.Window) {})
 	emitter.AppendRequests(e.Requests().Take(), spans)
 	return td

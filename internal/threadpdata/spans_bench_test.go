@@ -108,14 +108,15 @@ func withWindow(b *testing.B, do func(*window.Window, *threadpdata.Emitter)) {
 		sym.InternStack(deepStack(i))
 	}
 	e := drive.New(engine.DefaultConfig(), sym)
+	var events []jvmthread.Event
 	for lock := range benchLocks {
-		for th, evs := range turns(lock) {
+		for _, evs := range turns(lock) {
 			id := evs[0].Thread
 			sym.SetThread(jvmthread.Thread{ID: id, Name: fmt.Sprintf("http-nio-8080-exec-%d", id), Group: "main"})
-			part := uint32(lock*benchThreads + th)
-			e.Add(ordering.Part{Batch: 1, Part: part, Parts: benchLocks * benchThreads, Events: evs})
+			events = append(events, evs...)
 		}
 	}
+	e.Add(ordering.Batch{Number: 1, Events: events})
 	emitter := threadpdata.NewEmitter(jvmthread.SessionID{1}, sym, e.Waits())
 	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 		if w.End.Sub(w.Start) > time.Microsecond {

@@ -85,10 +85,7 @@ func traces(t testing.TB, text string, length time.Duration, maxSpans int) (out 
 		emitter.Append(w, threadpdata.Prepare(w, finder, maxSpans), td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans())
 		out = append(out, td)
 	}
-	for i, id := range []jvmthread.ThreadID{h.Thread("main"), h.Thread("worker")} {
-		mine := slices.DeleteFunc(slices.Clone(h.Events), func(ev jvmthread.Event) bool { return ev.Thread != id })
-		e.Add(ordering.Part{Batch: 1, Part: uint32(i), Parts: 2, Watermark: 15_000_000, Events: mine})
-	}
+	e.Add(ordering.Batch{Number: 1, Watermark: 15_000_000, Events: h.Events})
 	e.Advance(yield)
 	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 	return out

@@ -45,7 +45,7 @@ func traceWithin(t *testing.T, text, stack string, complete bool, budget int) (s
 	spans = ptrace.NewSpanSlice()
 	e, emitter, finder := drive.New(engine.DefaultConfig(), sym), threadpdata.NewEmitter(session, sym, nil), window.NewFinder()
 	emitter.CompleteStacks = complete
-	e.Add(ordering.Part{Batch: 1, Parts: 1, Events: h.Events})
+	e.Add(ordering.Batch{Number: 1, Events: h.Events})
 	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) { emitter.Append(w, threadpdata.Prepare(w, finder, budget), spans) })
 	return spans
 }

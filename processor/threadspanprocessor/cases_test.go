@@ -33,23 +33,18 @@ import (
 //     source. A line "wait DURATION" comes last and lets that time pass, a line "shutdown" stops the processor.
 //   - out: the spans that the call emits.
 //   - telemetry: the internal metrics after the call, except the estimate of memory.
-//
-// Each case runs with carriers in the form of events and in that of bytes.
 func TestCases(t *testing.T) {
 	folders, err := filepath.Glob("testdata/cases/*")
 	require.NoError(t, err)
 	require.NotEmpty(t, folders)
 	for _, folder := range folders {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { runCase(t, folder, false) })
-		})
-		t.Run(filepath.Base(folder)+"/bytes", func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { runCase(t, folder, true) })
+			synctest.Test(t, func(t *testing.T) { runCase(t, folder) })
 		})
 	}
 }
 
-func runCase(t *testing.T, folder string, bytes bool) {
+func runCase(t *testing.T, folder string) {
 	t.Helper()
 	conf, err := confmaptest.LoadConf(filepath.Join(folder, "config.yaml"))
 	require.NoError(t, err)
@@ -57,7 +52,7 @@ func runCase(t *testing.T, folder string, bytes bool) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.test"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	c := caseReader{t: t, bytes: bytes, sessions: make(map[byte]*caseSession), spans: make(map[pcommon.SpanID]string)}
+	c := caseReader{t: t, sessions: make(map[byte]*caseSession), spans: make(map[pcommon.SpanID]string)}
 	spanNames := make(map[pcommon.SpanID]string)
 	for _, file := range files {
 		names, sections := golden.Read(t, file)
@@ -86,7 +81,6 @@ type request struct {
 // caseReader reads the requests of a case.
 type caseReader struct {
 	t        *testing.T
-	bytes    bool // the form of carriers
 	sessions map[byte]*caseSession
 	spans    map[pcommon.SpanID]string // of the application
 }
@@ -148,7 +142,7 @@ func (r *request) line(t *testing.T, line string) bool {
 	return true
 }
 
-// batch appends the carriers of a batch: one for each thread.
+// batch appends the carrier of a batch.
 func (c *caseReader) batch(dst ptrace.Traces, header []string, text string) {
 	require.Len(c.t, header[:3], 3, "want session NUMBER batch NUMBER")
 	session, err := strconv.ParseUint(header[0], 10, 8)
@@ -163,7 +157,7 @@ func (c *caseReader) batch(dst ptrace.Traces, header []string, text string) {
 		}
 	}
 	s.events[number] = len(events)
-	carrier := threadpdata.Carrier{Session: s.id, Batch: number, Parts: uint32(max(1, len(threads)))}
+	carrier := threadpdata.Carrier{Session: s.id, Batch: number}
 	for n, count := range s.events {
 		if n < number {
 			carrier.Before += uint64(count)
@@ -184,25 +178,14 @@ func (c *caseReader) batch(dst ptrace.Traces, header []string, text string) {
 	rs.Resource().Attributes().PutStr("service.name", "session "+header[0])
 	ss := rs.ScopeSpans().AppendEmpty()
 	threadpdata.MarkCarriers(ss.Scope())
-	if c.bytes {
-		carrier.Parts, carrier.Events = 1, events
-		slices.SortStableFunc(carrier.Events, func(a, b jvmthread.Event) int {
-			return slices.Index(threads, a.Thread) - slices.Index(threads, b.Thread)
-		})
-		for _, th := range threads {
-			carrier.Threads = append(carrier.Threads, s.symbols.Thread(th))
-		}
-		carrier.AppendBytesTo(ss.Spans(), s.symbols)
-		return
+	carrier.Events = events
+	slices.SortStableFunc(carrier.Events, func(a, b jvmthread.Event) int {
+		return slices.Index(threads, a.Thread) - slices.Index(threads, b.Thread)
+	})
+	for _, th := range threads {
+		carrier.Threads = append(carrier.Threads, s.symbols.Thread(th))
 	}
-	for i := range carrier.Parts {
-		carrier.Part, carrier.Events = i, nil
-		if len(threads) > 0 {
-			carrier.Threads = []jvmthread.Thread{s.symbols.Thread(threads[i])}
-			carrier.Events = slices.DeleteFunc(slices.Clone(events), func(ev jvmthread.Event) bool { return ev.Thread != threads[i] })
-		}
-		carrier.AppendTo(ss.Spans(), s.symbols)
-	}
+	carrier.AppendTo(ss.Spans(), s.symbols)
 }
 
 // parse returns the events of a batch, and the threads that they name.

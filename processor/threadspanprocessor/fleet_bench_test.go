@@ -180,7 +180,7 @@ func (f *fleet) newAgent(number int, origin jvmthread.Time) *fleetAgent {
 // batchUntil returns the next batch, with the events before a time since the start.
 func (a *fleetAgent) batchUntil(now jvmthread.Time) ptrace.Traces {
 	a.batch++
-	c := threadpdata.Carrier{Session: a.id, Batch: a.batch, Parts: 1, Watermark: a.origin + now, Before: a.before}
+	c := threadpdata.Carrier{Session: a.id, Batch: a.batch, Watermark: a.origin + now, Before: a.before}
 	if a.batch%100 == 1 {
 		c.Threads = a.threads
 	}
@@ -196,7 +196,7 @@ func (a *fleetAgent) batchUntil(now jvmthread.Time) ptrace.Traces {
 	rs.Resource().Attributes().PutStr("service.name", "orders")
 	ss := rs.ScopeSpans().AppendEmpty()
 	threadpdata.MarkCarriers(ss.Scope())
-	c.AppendBytesTo(ss.Spans(), a.names)
+	c.AppendTo(ss.Spans(), a.names)
 	return td
 }
 

@@ -97,7 +97,7 @@ func batch(id jvmthread.SessionID, number uint64, end string, seconds ...int) pt
 	rs.Resource().Attributes().PutStr("service.name", "orders")
 	ss := rs.ScopeSpans().AppendEmpty()
 	threadpdata.MarkCarriers(ss.Scope())
-	c := threadpdata.Carrier{Session: id, Batch: number, Parts: 1, Before: 2 * (number - 1), End: end, Threads: []jvmthread.Thread{{ID: 7, Name: "worker"}}}
+	c := threadpdata.Carrier{Session: id, Batch: number, Before: 2 * (number - 1), End: end, Threads: []jvmthread.Thread{{ID: 7, Name: "worker"}}}
 	for _, s := range seconds {
 		at := epoch + jvmthread.Time(s)*second
 		c.Events = append(c.Events,
@@ -279,7 +279,7 @@ func TestSessionsOverTheLimitAreRefusedAndCounted(t *testing.T) {
 func TestSpansThatOnlyLookLikeCarriersAreDroppedAndCounted(t *testing.T) {
 	p := start(t, nil, nil)
 	td := batch(one, 1, "", 1)
-	td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().PutStr("weft.raw.batch", "first")
+	td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().PutStr("weft.raw.version", "first")
 	require.NoError(t, p.ConsumeTraces(t.Context(), td))
 	p.metric(t, "otelcol_processor_thread_span_anomalies", 1, "kind", "bad_carrier")
 	p.metric(t, "otelcol_processor_thread_span_events_lost", 2, "where", "refused")

@@ -83,7 +83,7 @@ func ofProcessor(t *testing.T, events []jvmthread.Event, sym *symbols.Table) (te
 	p := start(t, func(cfg *Config) {
 		cfg.Sessions.MaxSpansPerWindow, cfg.Sessions.CriticalPath.Mode = 0, sessions.PathBounded
 	}, nil)
-	c := threadpdata.Carrier{Session: one, Parts: 1}
+	c := threadpdata.Carrier{Session: one}
 	for id := range jvmthread.ThreadID(20) {
 		if th := sym.Thread(id); th != (jvmthread.Thread{ID: id}) {
 			c.Threads = append(c.Threads, th)
@@ -100,7 +100,7 @@ func ofProcessor(t *testing.T, events []jvmthread.Event, sym *symbols.Table) (te
 		td := ptrace.NewTraces()
 		ss := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
 		threadpdata.MarkCarriers(ss.Scope())
-		c.AppendBytesTo(ss.Spans(), sym)
+		c.AppendTo(ss.Spans(), sym)
 		require.NoError(t, p.ConsumeTraces(t.Context(), td))
 		c.Before += uint64(n)
 		c.Threads = nil

@@ -13,15 +13,12 @@ import (
 
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/file"
-	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/stream"
 )
 
 // Config configures where thread events come from.
 type Config struct {
 	Protocols ProtocolsConfig `mapstructure:"protocols"`
-	// Carrier is the form in which raw events travel to the other components of Weft: bytes or events.
-	Carrier outlet.Form `mapstructure:"carrier"`
 	// AgentOptions are sent to each agent that connects. Keys and values are those of the agent.
 	AgentOptions map[string]string `mapstructure:"agent_options"`
 	// RemoteControl lets other components of this collector control agents.
@@ -53,7 +50,6 @@ var _ confmap.Unmarshaler = (*Config)(nil)
 
 func createDefaultConfig() component.Config {
 	return &Config{
-		Carrier:      outlet.FormBytes,
 		Protocols:    ProtocolsConfig{Stream: stream.DefaultConfig(), File: configoptional.Default(file.DefaultConfig())},
 		AgentControl: agentcontrolextension.DefaultID(),
 	}

@@ -34,7 +34,7 @@ type threadReceiver struct {
 }
 
 func newThreadReceiver(set receiver.Settings, cfg *Config, next consumer.Traces) (*threadReceiver, error) {
-	out, err := outlet.New(set, cfg.Protocols.Stream.Transport(), cfg.Carrier, next)
+	out, err := outlet.New(set, cfg.Protocols.Stream.Transport(), next)
 	if err != nil {
 		return nil, err
 	}

@@ -35,19 +35,17 @@ func carrier(b []byte) int {
 	return 4 + int(binary.LittleEndian.Uint32(b))
 }
 
-// carriers returns what the receiver makes of a recording, in both forms.
+// carriers returns what the receiver makes of a recording.
 func carriers(t *testing.T, h *history) (all []byte) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), h.name)
 	require.NoError(t, os.WriteFile(path, h.data, 0o600))
-	for _, form := range []string{"bytes", "events"} {
-		sink := new(consumertest.TracesSink)
-		receive(t, path, form, sink)
-		for _, td := range sink.AllTraces() {
-			message, err := new(ptrace.ProtoMarshaler).MarshalTraces(td)
-			require.NoError(t, err)
-			all = append(binary.LittleEndian.AppendUint32(all, uint32(len(message))), message...)
-		}
+	sink := new(consumertest.TracesSink)
+	receive(t, path, sink)
+	for _, td := range sink.AllTraces() {
+		message, err := new(ptrace.ProtoMarshaler).MarshalTraces(td)
+		require.NoError(t, err)
+		all = append(binary.LittleEndian.AppendUint32(all, uint32(len(message))), message...)
 	}
 	return all
 }
@@ -65,7 +63,7 @@ func deliver(t *testing.T, data []byte, next consumer.Traces) {
 }
 
 // receive reads a file with the receiver jvm_thread, or delivers carriers.
-func receive(t *testing.T, path, form string, next consumer.Traces) {
+func receive(t *testing.T, path string, next consumer.Traces) {
 	t.Helper()
 	if strings.HasSuffix(path, carrierSuffix) {
 		data, err := os.ReadFile(path)
@@ -73,7 +71,7 @@ func receive(t *testing.T, path, form string, next consumer.Traces) {
 		deliver(t, data, next)
 		return
 	}
-	run(t, map[string]any{"carrier": form, "protocols": map[string]any{"file": map[string]any{"include": []any{path}}}}, nil, next, func(r component.Component) {
+	run(t, map[string]any{"protocols": map[string]any{"file": map[string]any{"include": []any{path}}}}, nil, next, func(r component.Component) {
 		<-r.(interface{ Finished() <-chan struct{} }).Finished()
 	})
 }

@@ -37,13 +37,13 @@ func (h host) GetExtensions() map[component.ID]component.Component { return h }
 // ownEngines reads a history with all components, each with an engine of its own.
 func ownEngines(t *testing.T, path string) {
 	t.Helper()
-	assemble(t, false, func(next consumer.Traces) { receive(t, path, "events", next) })
+	assemble(t, false, func(next consumer.Traces) { receive(t, path, next) })
 }
 
 // sharedEngine reads a history with all components and one engine.
 func sharedEngine(t *testing.T, path string) {
 	t.Helper()
-	assemble(t, true, func(next consumer.Traces) { receive(t, path, "bytes", next) })
+	assemble(t, true, func(next consumer.Traces) { receive(t, path, next) })
 }
 
 // assemble starts all components that take carriers, passes them on, and stops the components.

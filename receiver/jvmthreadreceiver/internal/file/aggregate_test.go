@@ -47,8 +47,8 @@ func TestRecordedAggregates(t *testing.T) {
 	tel := componenttest.NewTelemetry()
 	require.NoError(t, os.WriteFile(file, begun, 0o600))
 	r, _ := filesOf(t, tel, next, withExtension{id: id, extension: store}, change)
-	assert.Equal(t, "batch 1 part 0 of 1 watermark 1000010 before 0 thread 1 \n  1000001 yield\n", next.Next(t))
-	assert.Equal(t, `batch 2 part 0 of 1 watermark 1000020 before 1 from 1000005 to 1000020 scale 2
+	assert.Equal(t, "batch 1 watermark 1000010 before 0\n  1000001 yield thread 1\n", next.Next(t))
+	assert.Equal(t, `batch 2 watermark 1000020 before 1 from 1000005 to 1000020 scale 2
   contendedEnter com.acme.OrderBook "at com.acme.Desk.sell(Desk.java:7)" sum 30 max 16 zero 1 from 8 [1 2]
   park  "" sum 3 max 3 zero 0 from 6 [1]
 `, next.Next(t))
@@ -57,8 +57,8 @@ func TestRecordedAggregates(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(file, whole, 0o600))
 	r, _ = filesOf(t, componenttest.NewTelemetry(), next, withExtension{id: id, extension: store}, change)
-	assert.Equal(t, "batch 3 part 0 of 1 watermark 1000030 before 1 from 1000020 to 1000030 scale 2\n", next.Next(t))
-	assert.Equal(t, "batch 4 part 0 of 1 watermark 1000040 before 1 end exit\n", next.Next(t))
+	assert.Equal(t, "batch 3 watermark 1000030 before 1 from 1000020 to 1000030 scale 2\n", next.Next(t))
+	assert.Equal(t, "batch 4 watermark 1000040 before 1 end exit\n", next.Next(t))
 	r.stop()
 
 	r, log := filesOf(t, componenttest.NewTelemetry(), next, withExtension{id: id, extension: store}, change)

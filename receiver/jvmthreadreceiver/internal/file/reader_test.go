@@ -31,6 +31,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/threadpdata"
@@ -114,13 +115,21 @@ func filesOf(t testing.TB, tel *componenttest.Telemetry, next consumer.Traces, h
 // carried lists the events and the ends of sessions in carriers, one line each.
 func carried(t testing.TB, all []ptrace.Traces) (lines []string) {
 	t.Helper()
+	type described struct {
+		session jvmthread.SessionID
+		thread  jvmthread.ThreadID
+	}
+	names := make(map[described]string)
 	for _, td := range all {
 		for _, rs := range td.ResourceSpans().All() {
 			for _, span := range rs.ScopeSpans().At(0).Spans().All() {
 				var c threadpdata.Carrier
 				require.NoError(t, threadpdata.Parse(span, symbols.New(symbols.DefaultLimits()), &c))
+				for _, th := range c.Threads {
+					names[described{c.Session, th.ID}] = th.Name
+				}
 				for _, ev := range c.Events {
-					lines = append(lines, c.Threads[0].Name+" "+ev.Kind.String())
+					lines = append(lines, names[described{c.Session, ev.Thread}]+" "+ev.Kind.String())
 				}
 				if c.End != "" {
 					lines = append(lines, c.End)

@@ -32,7 +32,8 @@ type replay struct {
 	ordinal byte                       // of the session in the file
 	resume  mark                       // what was delivered before a restart
 	seen    uint64                     // events, aggregates and ends so far, including those delivered before a restart
-	places  map[jvmthread.ThreadID]int // of the parts of the current batch
+	places  map[jvmthread.ThreadID]int // of the threads of the current batch
+	next    []int                      // by place: where the thread's next event goes
 }
 
 // Session starts a session and ends the previous one.
@@ -168,29 +169,29 @@ func (r *replay) deliver(watermark jvmthread.Time, lost uint64, n int) error {
 	return nil
 }
 
-// group sorts events by thread into the parts of a batch.
+// group sorts events by thread, the threads by their first event.
 func (r *replay) group(b *outlet.Batch, events []jvmthread.Event) {
 	clear(r.places)
+	r.next = r.next[:0]
 	for i := range events {
 		place, ok := r.places[events[i].Thread]
 		if !ok {
-			place = len(b.Parts)
+			place = len(r.next)
 			r.places[events[i].Thread] = place
-			b.Parts = append(b.Parts, outlet.Part{Thread: events[i].Thread})
+			r.next = append(r.next, 0)
 		}
-		b.Parts[place].End++
+		r.next[place]++
 	}
 	at := 0
-	for i := range b.Parts {
-		n := b.Parts[i].End
-		b.Parts[i].Start, b.Parts[i].End = at, at
+	for place, n := range r.next {
+		r.next[place] = at
 		at += n
 	}
 	b.Events = slices.Grow(b.Events[:0], len(events))[:len(events)]
 	for i := range events {
-		part := &b.Parts[r.places[events[i].Thread]]
-		b.Events[part.End] = events[i]
-		part.End++
+		next := &r.next[r.places[events[i].Thread]]
+		b.Events[*next] = events[i]
+		*next++
 	}
 }
 

@@ -7,7 +7,6 @@ package outlet
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"go.opentelemetry.io/collector/consumer"
@@ -27,33 +26,13 @@ import (
 // Outlet sends batches to the next component and records the receiver's metrics. It is safe for concurrent use.
 type Outlet struct {
 	Next      consumer.Traces
-	Form      Form
 	Report    *receiverhelper.ObsReport
 	Telemetry *metadata.TelemetryBuilder
 	Log       *zap.Logger
 }
 
-// Form is the form of carriers; see threadpdata.Carrier.
-type Form string
-
-// The forms of carriers.
-const (
-	FormBytes  Form = "bytes"  // a span for each batch: small and fast
-	FormEvents Form = "events" // a span for each thread of a batch, with span events that other components can read and filter
-)
-
-// UnmarshalText accepts the two forms only.
-func (f *Form) UnmarshalText(text []byte) error {
-	switch form := Form(text); form {
-	case FormBytes, FormEvents:
-		*f = form
-		return nil
-	}
-	return fmt.Errorf("invalid form %q, use bytes or events", text)
-}
-
 // New returns the outlet of a receiver to the next component.
-func New(set receiver.Settings, transport string, form Form, next consumer.Traces) (*Outlet, error) {
+func New(set receiver.Settings, transport string, next consumer.Traces) (*Outlet, error) {
 	telemetry, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
 	if err != nil {
 		return nil, err
@@ -61,7 +40,7 @@ func New(set receiver.Settings, transport string, form Form, next consumer.Trace
 	report, err := receiverhelper.NewObsReport(receiverhelper.ObsReportSettings{
 		ReceiverID: set.ID, Transport: transport, LongLivedCtx: true, ReceiverCreateSettings: set,
 	})
-	return &Outlet{Next: next, Form: form, Report: report, Telemetry: telemetry, Log: logs.Guarded(set.Logger)}, err
+	return &Outlet{Next: next, Report: report, Telemetry: telemetry, Log: logs.Guarded(set.Logger)}, err
 }
 
 // The delay between retries doubles from the first to the longest, by which a batch is later than the next component could take it.
@@ -77,7 +56,7 @@ const format = "weft"
 func (o *Outlet) Deliver(ctx context.Context, s *Session) error {
 	events := int64(len(s.Batch.Events))
 	for wait := firstRetry; ; wait = min(2*wait, longestRetry) {
-		traces := s.Traces(o.Form) // built again for each try: consumers may modify it
+		traces := s.Traces() // built again for each try: consumers may modify it
 		spans := traces.SpanCount()
 		operation := o.Report.StartTracesOp(ctx)
 		err := o.consume(operation, traces)

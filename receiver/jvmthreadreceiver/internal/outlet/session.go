@@ -10,7 +10,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
@@ -40,24 +39,17 @@ type Session struct {
 // Batch is a batch on its way to the next component.
 type Batch struct {
 	Events    []jvmthread.Event // grouped by thread
-	Parts     []Part
 	Aggregate *jvmthread.Aggregate
 	Unknown   uint64 // events of unknown kinds, which were skipped
 	Undefined uint64 // events and series that refer to a class or stack without a definition
 
 	// Seal fills the following.
-	Peers   []jvmthread.ThreadID            // threads to describe that have no part
-	news    map[jvmthread.ThreadID]struct{} // all threads that must be described
+	threads []jvmthread.ThreadID            // to describe
+	news    map[jvmthread.ThreadID]struct{} // the same
 	lost    uint64                          // events lost in the gaps of the batch
 	unowned uint64                          // events with FlagOwnerUnknown
 	carrier threadpdata.Carrier
 	lent    *[]jvmthread.Event // where Events is from, if it is from spare
-}
-
-// Part locates the events of one thread in a batch.
-type Part struct {
-	Thread     jvmthread.ThreadID
-	Start, End int
 }
 
 // NewSession returns the session that a hello opens. Its texts are interned in sym.
@@ -78,10 +70,7 @@ func (s *Session) Begin() *Batch {
 	const many = 1 << 10
 	b := &s.Batch
 	if b.news == nil || len(b.news) > many {
-		b.Peers, b.news = nil, make(map[jvmthread.ThreadID]struct{})
-	}
-	if cap(b.Parts) > many {
-		b.Parts, b.carrier.Threads = nil, nil
+		b.threads, b.news, b.carrier.Threads = nil, make(map[jvmthread.ThreadID]struct{}), nil
 	}
 	if b.Events == nil {
 		if b.lent, _ = spare.Get().(*[]jvmthread.Event); b.lent != nil {
@@ -89,7 +78,7 @@ func (s *Session) Begin() *Batch {
 		}
 	}
 	clear(b.news)
-	b.Events, b.Parts, b.Peers, b.Aggregate = b.Events[:0], b.Parts[:0], b.Peers[:0], nil
+	b.Events, b.threads, b.Aggregate = b.Events[:0], b.threads[:0], nil
 	b.Unknown, b.Undefined, b.lost, b.unowned = 0, 0, 0, 0
 	return b
 }
@@ -122,14 +111,10 @@ func (s *Session) begin() uint64 {
 	return s.first
 }
 
-// inspect finds the threads that the batch must describe, those of its parts and their peers, and adds up its gaps and missing owners.
+// inspect finds the threads that the batch must describe, those of its events and their peers, and adds up its gaps and missing owners.
 func (s *Session) inspect(watermark jvmthread.Time) {
 	b := &s.Batch
-	for _, part := range b.Parts {
-		if s.Definitions.IsNews(part.Thread, watermark) {
-			b.news[part.Thread] = struct{}{}
-		}
-	}
+	last := jvmthread.NoThread
 	for i := range b.Events {
 		ev := &b.Events[i]
 		if ev.Kind == jvmthread.KindGap && ev.Arg > 0 {
@@ -138,65 +123,43 @@ func (s *Session) inspect(watermark jvmthread.Time) {
 		if ev.Flags&jvmthread.FlagOwnerUnknown != 0 {
 			b.unowned++
 		}
-		if ev.Peer == jvmthread.NoThread || len(b.Parts)+len(b.Peers) >= ordering.MaxParts || !s.Definitions.IsNews(ev.Peer, watermark) {
-			continue
+		if ev.Thread != last {
+			s.describe(ev.Thread, watermark)
+			last = ev.Thread
 		}
-		if _, twice := b.news[ev.Peer]; !twice {
-			b.news[ev.Peer] = struct{}{}
-			b.Peers = append(b.Peers, ev.Peer)
+		if ev.Peer != jvmthread.NoThread {
+			s.describe(ev.Peer, watermark)
 		}
 	}
 }
 
-// Traces returns the batch as carriers.
-func (s *Session) Traces(form Form) ptrace.Traces {
+// describe adds a thread to those that the batch describes, unless that was done lately.
+func (s *Session) describe(thread jvmthread.ThreadID, watermark jvmthread.Time) {
+	if !s.Definitions.IsNews(thread, watermark) {
+		return
+	}
+	b := &s.Batch
+	if _, twice := b.news[thread]; !twice {
+		b.news[thread] = struct{}{}
+		b.threads = append(b.threads, thread)
+	}
+}
+
+// Traces returns the batch as a carrier.
+func (s *Session) Traces() ptrace.Traces {
 	traces := ptrace.NewTraces()
 	resource := traces.ResourceSpans().AppendEmpty()
 	s.Resource.CopyTo(resource.Resource())
 	scope := resource.ScopeSpans().AppendEmpty()
 	threadpdata.MarkCarriers(scope.Scope())
-	b := &s.Batch
-	if form == FormBytes || len(b.Events) == 0 {
-		s.appendWhole(scope.Spans())
-	} else {
-		s.appendParts(scope.Spans())
+	b, sym := &s.Batch, s.Definitions.Symbols
+	c := &b.carrier
+	c.Events, c.Threads = b.Events, c.Threads[:0]
+	for _, thread := range b.threads {
+		c.Threads = append(c.Threads, sym.Thread(thread))
 	}
+	c.AppendTo(scope.Spans(), sym)
 	return traces
-}
-
-// appendWhole appends the batch as one carrier.
-func (s *Session) appendWhole(spans ptrace.SpanSlice) {
-	b, sym := &s.Batch, s.Definitions.Symbols
-	c := &b.carrier
-	c.Part, c.Parts, c.Events, c.Threads = 0, 1, b.Events, c.Threads[:0]
-	for _, part := range b.Parts {
-		if _, news := b.news[part.Thread]; news {
-			c.Threads = append(c.Threads, sym.Thread(part.Thread))
-		}
-	}
-	for _, peer := range b.Peers {
-		c.Threads = append(c.Threads, sym.Thread(peer))
-	}
-	c.AppendBytesTo(spans, sym)
-}
-
-// appendParts appends a carrier for each thread.
-func (s *Session) appendParts(spans ptrace.SpanSlice) {
-	b, sym := &s.Batch, s.Definitions.Symbols
-	c := &b.carrier
-	c.Part, c.Parts = 0, uint32(len(b.Parts)+len(b.Peers))
-	spans.EnsureCapacity(int(c.Parts))
-	carry := func(thread jvmthread.ThreadID, events []jvmthread.Event) {
-		c.Threads, c.Events = append(c.Threads[:0], sym.Thread(thread)), events
-		c.AppendTo(spans, sym)
-		c.Part++
-	}
-	for _, part := range b.Parts {
-		carry(part.Thread, b.Events[part.Start:part.End])
-	}
-	for _, peer := range b.Peers {
-		carry(peer, nil)
-	}
 }
 
 // commit records that the batch was delivered.
@@ -206,7 +169,7 @@ func (s *Session) commit() {
 	s.Watermark = max(s.Watermark, b.carrier.Watermark)
 	s.Before = b.carrier.Before
 	s.unknown += b.Unknown
-	for thread := range b.news {
+	for _, thread := range b.threads {
 		s.Definitions.Described(thread, b.carrier.Watermark)
 	}
 	for i := range b.Events {

@@ -28,7 +28,6 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/internal/wire"
-	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
 )
 
@@ -64,18 +63,8 @@ func loadBatch() []byte {
 	return wire.AppendBatch(nil, wire.BatchHeader{Watermark: 1 << 30}, sections...)
 }
 
-// BenchmarkStreamToNop measures the receiver with both forms of carriers.
 func BenchmarkStreamToNop(b *testing.B) {
-	for _, form := range []outlet.Form{outlet.FormBytes, outlet.FormEvents} {
-		b.Run(string(form), func(b *testing.B) { benchmarkStream(b, form) })
-	}
-}
-
-func benchmarkStream(b *testing.B, form outlet.Form) {
-	b.Helper()
-	out := outlettest.New(b, nil, consumertest.NewNop())
-	out.Form = form
-	a := dial(b, start(b, out, nil))
+	a := dial(b, start(b, outlettest.New(b, nil, consumertest.NewNop()), nil))
 	a.greet(benchDefinitions)
 	for i := range benchThreads {
 		a.send(fmt.Sprintf("thread id=%d name=\"http-exec-%d\" group=\"main\"", i+1, i+1))
@@ -123,9 +112,7 @@ func BenchmarkOTLPReceiverToNop(b *testing.B) {
 	batch, err := frame.Batch()
 	require.NoError(b, err)
 	require.NoError(b, s.take(frame, &batch))
-	for _, form := range []outlet.Form{outlet.FormBytes, outlet.FormEvents} {
-		b.Run("carriers/"+string(form), func(b *testing.B) { benchmarkOTLP(b, s.Traces(form), "events/s") })
-	}
+	b.Run("carriers", func(b *testing.B) { benchmarkOTLP(b, s.Traces(), "events/s") })
 }
 
 func setSequence(batch []byte, sequence uint64) []byte {

@@ -33,7 +33,6 @@ import (
 	"github.com/weft-otel/weft/internal/threadtest"
 	"github.com/weft-otel/weft/internal/threadtest/golden"
 	"github.com/weft-otel/weft/internal/wire"
-	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
 )
 
@@ -112,7 +111,6 @@ func withstand(t *testing.T, a *attack) (outcome string) {
 		progress: make(chan struct{}, 1), lateName: make(chan string, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	out := outlettest.New(t, h.tel, h.ledger)
-	out.Form = outlet.FormBytes
 	h.r = startWith(t, Settings{Out: out, haste: hostileHaste}, func(c *Config) {
 		c.MaxConnections, c.MaxHalfOpen, c.MaxSessions = hostileConnections, hostileHalfOpen, hostileConnections
 		c.MaxDefinitionsMiB, c.MaxBuffersMiB, c.HelloTimeout = hostileMiB, hostileMiB, hostileHelloTime

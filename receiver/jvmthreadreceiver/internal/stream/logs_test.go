@@ -23,7 +23,7 @@ func TestRefusalsDoNotFloodTheLog(t *testing.T) {
 	core, logs := observer.New(zap.InfoLevel)
 	set := receivertest.NewNopSettings(metadata.Type)
 	set.Logger = zap.New(core)
-	out, err := outlet.New(set, "", outlet.FormEvents, outlettest.NewSink())
+	out, err := outlet.New(set, "", outlettest.NewSink())
 	require.NoError(t, err)
 	r := start(t, out, nil)
 	began := time.Now()

@@ -22,7 +22,6 @@ import (
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/internal/wire"
-	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
 )
 
@@ -53,7 +52,7 @@ func FuzzServedConnection(f *testing.F) {
 		}
 		next := &numbers{limit: int64(cfg.MaxDefinitionsMiB+2*cfg.MaxBuffersMiB) << 20}
 		out := *shared
-		out.Next, out.Form = next, outlet.FormBytes
+		out.Next = next
 		server := newServer(Settings{Config: &cfg, Out: &out})
 		ctx, cancel := context.WithCancel(t.Context())
 		server.sessions.ctx, next.held = ctx, server.sessions.held

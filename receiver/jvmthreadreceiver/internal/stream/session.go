@@ -67,14 +67,9 @@ func (s *session) seal(h wire.BatchHeader) {
 func (s *session) take(frame wire.Frame, batch *wire.Batch) error {
 	b := s.Begin()
 	for batch.More() {
-		start := len(b.Events)
-		thread, events, err := batch.Section(b.Events)
-		if err != nil {
+		var err error
+		if _, b.Events, err = batch.Section(b.Events); err != nil {
 			return err
-		}
-		b.Events = events
-		if len(events) > start {
-			b.Parts = append(b.Parts, outlet.Part{Thread: thread, Start: start, End: len(events)})
 		}
 	}
 	if batch.Before > jvmthread.MaxEvents {

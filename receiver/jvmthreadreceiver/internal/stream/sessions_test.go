@@ -53,10 +53,10 @@ func TestResentBatchesCountOnce(t *testing.T) {
 		assert.Equal(t, sequence+1, a.acked())
 	}
 	a.closed()
-	assert.Equal(t, "batch 1 part 0 of 1 watermark 1000010 before 0 thread 1 \n  1000001 yield\n", next.Next(t))
-	assert.Equal(t, "batch 2 part 0 of 1 watermark 1000020 before 1 thread 1 \n  1000011 yield\n  1000012 gap arg 7\n", next.Next(t))
-	assert.Equal(t, "batch 3 part 0 of 1 watermark 1000030 before 2\n", next.Next(t))
-	assert.Equal(t, "batch 4 part 0 of 1 watermark 1000040 before 2 end detached\n", next.Next(t))
+	assert.Equal(t, "batch 1 watermark 1000010 before 0\n  1000001 yield thread 1\n", next.Next(t))
+	assert.Equal(t, "batch 2 watermark 1000020 before 1\n  1000011 yield thread 1\n  1000012 gap thread 1 arg 7\n", next.Next(t))
+	assert.Equal(t, "batch 3 watermark 1000030 before 2\n", next.Next(t))
+	assert.Equal(t, "batch 4 watermark 1000040 before 2 end detached\n", next.Next(t))
 	assert.Empty(t, next.Got)
 
 	r.stop()
@@ -141,12 +141,12 @@ func TestClockOfTheFirstHelloIsKept(t *testing.T) {
 	a := dial(t, r)
 	a.greet(hello)
 	a.send("batch sequence=1 watermark=4")
-	assert.Equal(t, "batch 1 part 0 of 1 watermark 1000004 before 0\n", next.Next(t))
+	assert.Equal(t, "batch 1 watermark 1000004 before 0\n", next.Next(t))
 	require.NoError(t, a.conn.Close())
 	a = dial(t, r)
 	a.greet(strings.Replace(hello, "wall=1000000", "wall=2000000", 1))
 	a.send("batch sequence=2 watermark=5")
-	assert.Equal(t, "batch 2 part 0 of 1 watermark 1000005 before 0\n", next.Next(t))
+	assert.Equal(t, "batch 2 watermark 1000005 before 0\n", next.Next(t))
 }
 
 // A session of which nothing was delivered is not worth keeping: there is nothing to continue, and nothing to end.
@@ -174,7 +174,7 @@ func TestLateReceiverAcceptsEarlierAcknowledgements(t *testing.T) {
 	a.send("batch sequence=18 watermark=5 before=1000")
 	assert.EqualValues(t, 18, a.acked())
 	got := <-next.Got
-	assert.Equal(t, "batch 18 part 0 of 1 watermark 1000005 before 1000\n", outlettest.Describe(t, got))
+	assert.Equal(t, "batch 18 watermark 1000005 before 1000\n", outlettest.Describe(t, got))
 	first, ok := got.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().Get("weft.raw.first")
 	require.True(t, ok, "what comes downstream must know that no earlier batch comes")
 	assert.EqualValues(t, 18, first.Int())
@@ -189,8 +189,8 @@ raw 0100000000000000 0000000000000000 0000000000000000 00000000 00000000 0000000
 batch sequence=2 watermark=2 before=1`)
 	assert.EqualValues(t, 1, a.acked())
 	assert.EqualValues(t, 2, a.acked())
-	assert.Equal(t, "batch 1 part 0 of 1 watermark 1000001 before 0\n", next.Next(t))
-	assert.Equal(t, "batch 2 part 0 of 1 watermark 1000002 before 0\n", next.Next(t))
+	assert.Equal(t, "batch 1 watermark 1000001 before 0\n", next.Next(t))
+	assert.Equal(t, "batch 2 watermark 1000002 before 0\n", next.Next(t))
 }
 
 func TestNewerConnectionTakesOverTheSession(t *testing.T) {
@@ -246,7 +246,7 @@ func TestSessionThatDoesNotReconnectIsLost(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		require.Len(t, next.Got, 1)
-		assert.Equal(t, "batch 2 part 0 of 1 watermark 1000005 before 0 end lost\n", next.Next(t))
+		assert.Equal(t, "batch 2 watermark 1000005 before 0 end lost\n", next.Next(t))
 		r.stop()
 	})
 }
@@ -267,9 +267,9 @@ func TestLostSessionThatReturnsRepeatsNothing(t *testing.T) {
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			for n := range uint64(2) {
-				assert.Equal(t, fmt.Sprintf("batch %d part 0 of 1 watermark %d before 0\n", 2*i+n+1, 1_000_000+2*i+n+1), next.Next(t))
+				assert.Equal(t, fmt.Sprintf("batch %d watermark %d before 0\n", 2*i+n+1, 1_000_000+2*i+n+1), next.Next(t))
 			}
-			assert.Equal(t, fmt.Sprintf("batch %d part 0 of 1 watermark %d before 0 end lost\n", 2*i+3, 1_000_000+2*i+2), next.Next(t))
+			assert.Equal(t, fmt.Sprintf("batch %d watermark %d before 0 end lost\n", 2*i+3, 1_000_000+2*i+2), next.Next(t))
 			assert.Empty(t, next.Got)
 			refuseMemory(t, r, listener, hello)
 		}
@@ -299,8 +299,8 @@ func TestRepeatedEndIsDeliveredOnce(t *testing.T) {
 		assert.EqualValues(t, 1, a.acked())
 		a.send("end time=2 reason=1")
 		synctest.Wait()
-		assert.Equal(t, "batch 1 part 0 of 1 watermark 1000001 before 0\n", next.Next(t))
-		assert.Equal(t, "batch 2 part 0 of 1 watermark 1000002 before 0 end exit\n", next.Next(t))
+		assert.Equal(t, "batch 1 watermark 1000001 before 0\n", next.Next(t))
+		assert.Equal(t, "batch 2 watermark 1000002 before 0 end exit\n", next.Next(t))
 
 		for _, repeats := range []bool{true, false, true} {
 			a = listener.dial(t)
@@ -324,8 +324,8 @@ func TestRepeatedEndIsDeliveredOnce(t *testing.T) {
 		assert.EqualValues(t, 2, a.acked())
 		a.send("end time=4 reason=1")
 		synctest.Wait()
-		assert.Equal(t, "batch 2 part 0 of 1 watermark 1000003 before 0\n", next.Next(t))
-		assert.Equal(t, "batch 3 part 0 of 1 watermark 1000004 before 0 end exit\n", next.Next(t), "batches after an end need another end")
+		assert.Equal(t, "batch 2 watermark 1000003 before 0\n", next.Next(t))
+		assert.Equal(t, "batch 3 watermark 1000004 before 0 end exit\n", next.Next(t), "batches after an end need another end")
 		r.stop()
 	})
 }
@@ -381,7 +381,7 @@ func TestBatchIsRetriedUntilAccepted(t *testing.T) {
 		assert.EqualValues(t, 1, a.acked())
 		// 50 + 100 + 200 + 400 + 5 * 500 ms
 		assert.Equal(t, 3250*time.Millisecond, time.Since(began))
-		assert.Equal(t, "batch 1 part 0 of 1 watermark 1000005 before 0\n", next.Next(t))
+		assert.Equal(t, "batch 1 watermark 1000005 before 0\n", next.Next(t))
 		assert.Empty(t, next.Got)
 		r.stop()
 	})

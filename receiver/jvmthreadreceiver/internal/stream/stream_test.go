@@ -42,22 +42,20 @@ func TestSessionIsDeliveredAsCarriers(t *testing.T) {
 			a.closed()
 
 			stack := `stack "at com.acme.OrderBook.add(OrderBook.java:42)\nat com.acme.OrderBook.run(OrderBook.java:10)"`
-			assert.Equal(t, `batch 1 part 0 of 2 watermark 1700000000000001000 before 0 thread 11 http-exec-1
-  1700000000000000100 threadStart
-batch 1 part 1 of 2 watermark 1700000000000001000 before 0 thread 12 http-exec-2
-  1700000000000000200 threadStart
-  1700000000000000900 contendedEnter peer 11 lock com.acme.OrderBook 5a1d `+stack+"\n", next.Next(t))
-			assert.Equal(t, `batch 2 part 0 of 1 watermark 1700000000000002000 before 3 thread 12 http-exec-2
-  1700000000000001500 contendedEntered lock com.acme.OrderBook 5a1d
+			assert.Equal(t, `batch 1 watermark 1700000000000001000 before 0 thread 11 http-exec-1 thread 12 http-exec-2
+  1700000000000000100 threadStart thread 11
+  1700000000000000200 threadStart thread 12
+  1700000000000000900 contendedEnter thread 12 peer 11 lock com.acme.OrderBook 5a1d `+stack+"\n", next.Next(t))
+			assert.Equal(t, `batch 2 watermark 1700000000000002000 before 3
+  1700000000000001500 contendedEntered thread 12 lock com.acme.OrderBook 5a1d
 `, next.Next(t))
-			assert.Equal(t, `batch 3 part 0 of 2 watermark 1700000000000004000 before 4 thread 11 http-exec-1
-  1700000000000003000 threadEnd
-batch 3 part 1 of 2 watermark 1700000000000004000 before 4 thread 12 http-exec-2
-  1700000000000002000 gap arg 2
-  1700000000000003500 threadEnd
+			assert.Equal(t, `batch 3 watermark 1700000000000004000 before 4
+  1700000000000003000 threadEnd thread 11
+  1700000000000002000 gap thread 12 arg 2
+  1700000000000003500 threadEnd thread 12
 `, next.Next(t))
-			assert.Equal(t, "batch 4 part 0 of 1 watermark 1700000000000005000 before 6\n", next.Next(t))
-			assert.Equal(t, "batch 5 part 0 of 1 watermark 1700000000000005000 before 6 end exit\n", next.Next(t))
+			assert.Equal(t, "batch 4 watermark 1700000000000005000 before 6\n", next.Next(t))
+			assert.Equal(t, "batch 5 watermark 1700000000000005000 before 6 end exit\n", next.Next(t))
 		})
 	}
 }
@@ -77,33 +75,26 @@ func TestPeersAreDescribedOnce(t *testing.T) {
   event joinStart time=%[1]d peer=%[3]d
 `, sequence, thread, owner))
 		assert.EqualValues(t, sequence, a.acked())
-		var heads []string
-		for line := range strings.Lines(next.Next(t)) {
-			if !strings.HasPrefix(line, " ") {
-				_, line, _ = strings.Cut(strings.TrimSpace(line), "part ")
-				part, _, _ := strings.Cut(line, " watermark")
-				_, thread, _ := strings.Cut(line, "thread ")
-				heads = append(heads, part+": "+thread)
-			}
-		}
-		return strings.Join(heads, ", ")
+		head, _, _ := strings.Cut(next.Next(t), "\n")
+		_, described, _ := strings.Cut(head, " thread ")
+		return described
 	}
 	a.send("thread id=1 name=\"owner\"\nthread id=2 name=\"http\"\nthread id=3")
-	assert.Equal(t, "0 of 2: 2 http, 1 of 2: 1 owner", contend(2, 1))
-	assert.Equal(t, "0 of 1: 2 http", contend(2, 1), "the peer has been described")
-	assert.Equal(t, "0 of 1: 1 owner", contend(1, 2), "threads with a section have been described, too")
-	assert.Equal(t, "0 of 1: 1 owner", contend(1, 1))
-	assert.Equal(t, "0 of 1: 2 http", contend(2, 3), "the peer has no name yet")
+	assert.Equal(t, "2 http thread 1 owner", contend(2, 1))
+	assert.Empty(t, contend(2, 1), "both have been described")
+	assert.Empty(t, contend(1, 2), "whichever of them has the events")
+	assert.Empty(t, contend(1, 1))
+	assert.Empty(t, contend(2, 3), "the peer has no name yet")
 	a.send("thread id=3 name=\"late\"\nthread id=1 name=\"renamed\"")
-	assert.Equal(t, "0 of 2: 2 http, 1 of 2: 3 late", contend(2, 3))
-	assert.Equal(t, "0 of 2: 2 http, 1 of 2: 1 renamed", contend(2, 1))
-	assert.Equal(t, "0 of 1: 2 http", contend(2, 99), "never defined")
+	assert.Equal(t, "3 late", contend(2, 3))
+	assert.Equal(t, "1 renamed", contend(2, 1))
+	assert.Empty(t, contend(2, 99), "never defined")
 
 	require.NoError(t, a.conn.Close())
 	a = dial(t, r)
 	a.greet(hello)
 	a.send("thread id=1 name=\"renamed\"\nthread id=2 name=\"http\"")
-	assert.Equal(t, "0 of 2: 2 http, 1 of 2: 1 renamed", contend(2, 1), "a redefined peer is described again")
+	assert.Equal(t, "2 http thread 1 renamed", contend(2, 1), "a redefined peer is described again")
 }
 
 func TestPeerIsDescribedInEachRetry(t *testing.T) {
@@ -224,7 +215,7 @@ func TestProtocolErrorAffectsOneConnection(t *testing.T) {
 	}
 	good.send("batch sequence=1 watermark=5")
 	assert.EqualValues(t, 1, good.acked())
-	assert.Equal(t, "batch 1 part 0 of 1 watermark 1000005 before 0\n", next.Next(t))
+	assert.Equal(t, "batch 1 watermark 1000005 before 0\n", next.Next(t))
 	assert.Empty(t, next.Got, "no part of an invalid batch is delivered")
 }
 

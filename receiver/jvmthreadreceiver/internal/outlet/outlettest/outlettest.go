@@ -39,7 +39,7 @@ func New(tb testing.TB, tel *componenttest.Telemetry, next consumer.Traces) *out
 	if tel != nil {
 		set.TelemetrySettings = tel.NewTelemetrySettings()
 	}
-	out, err := outlet.New(set, "", outlet.FormEvents, next)
+	out, err := outlet.New(set, "", next)
 	require.NoError(tb, err)
 	return out
 }
@@ -94,7 +94,7 @@ func Describe(tb testing.TB, traces ptrace.Traces) string {
 		var c threadpdata.Carrier
 		require.NoError(tb, threadpdata.Parse(span, sym, &c))
 		require.Equal(tb, session.Str(), c.Session.String())
-		fmt.Fprintf(&b, "batch %d part %d of %d watermark %d before %d", c.Batch, c.Part, c.Parts, c.Watermark, c.Before)
+		fmt.Fprintf(&b, "batch %d watermark %d before %d", c.Batch, c.Watermark, c.Before)
 		if c.End != "" {
 			fmt.Fprintf(&b, " end %s", c.End)
 		}
@@ -116,7 +116,7 @@ func Describe(tb testing.TB, traces ptrace.Traces) string {
 }
 
 func describeEvent(b *strings.Builder, sym *symbols.Table, ev *jvmthread.Event) {
-	fmt.Fprintf(b, "  %d %s", ev.Time, ev.Kind)
+	fmt.Fprintf(b, "  %d %s thread %d", ev.Time, ev.Kind, ev.Thread)
 	if ev.Peer != 0 {
 		fmt.Fprintf(b, " peer %d", ev.Peer)
 	}

@@ -23,7 +23,7 @@ func twoThreads(sym *symbols.Table) *Carrier {
 	lock := jvmthread.LockID{Class: sym.InternClass("com.acme.OrderBook"), Hash: 0x5a1d}
 	stack := sym.InternStack("at com.acme.OrderBook.add(OrderBook.java:42)\n--\n17 (JI)V")
 	return &Carrier{
-		Session: carried, Batch: 5, Parts: 1, Watermark: 9000, Before: 17, First: 3, End: EndExit,
+		Session: carried, Batch: 5, Watermark: 9000, Before: 17, First: 3, End: EndExit,
 		Threads: []jvmthread.Thread{{ID: 12, Name: "http-exec-1", Group: "main", Daemon: true}, {ID: 11, Name: "report"}},
 		Events: []jvmthread.Event{
 			{Time: 6000, Thread: 12, Kind: jvmthread.KindContendedEnter, Peer: 11, Lock: lock, Stack: stack},
@@ -34,15 +34,9 @@ func twoThreads(sym *symbols.Table) *Carrier {
 	}
 }
 
-func toBytes(c *Carrier, sym *symbols.Table) ptrace.Span {
-	spans := ptrace.NewSpanSlice()
-	c.AppendBytesTo(spans, sym)
-	return spans.At(0)
-}
-
-func TestBytesAreFramesOfTheProtocol(t *testing.T) {
+func TestCarrierHasFramesOfTheProtocol(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
-	span := toBytes(twoThreads(sym), sym)
+	span := toSpan(twoThreads(sym), sym)
 	assert.Equal(t, "weft.raw", span.Name())
 	assert.Equal(t, pcommon.TraceID(carried), span.TraceID())
 	assert.EqualValues(t, 5000, span.StartTimestamp())
@@ -75,17 +69,17 @@ batch sequence=5 watermark=9000 before=17
 }
 
 // A reader that knows no class or stack of the batch before must not use those of another carrier.
-func TestBytesDoNotUseDefinitionsOfOtherCarriers(t *testing.T) {
+func TestCarriersDoNotUseDefinitionsOfOtherCarriers(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
 	var c Carrier
-	require.NoError(t, Parse(toBytes(twoThreads(sym), sym), sym, &c))
+	require.NoError(t, Parse(toSpan(twoThreads(sym), sym), sym, &c))
 	event := jvmthread.Event{Time: 1, Thread: 12, Kind: jvmthread.KindContendedEntered, Lock: jvmthread.LockID{Class: 2, Hash: 1}}
 	frames := wire.AppendBatch(nil, wire.BatchHeader{Sequence: 1}, wire.Section{Thread: 12, Events: []jvmthread.Event{event}})
-	span := bytesSpan(frames)
+	span := framesSpan(frames)
 	require.EqualError(t, Parse(span, sym, &c), "weft.raw.batch.bytes: event 0: refers to a class or stack that the carrier does not define")
 }
 
-func bytesSpan(frames []byte) ptrace.Span {
+func framesSpan(frames []byte) ptrace.Span {
 	span := ptrace.NewSpan()
 	span.SetTraceID(pcommon.TraceID(carried))
 	span.Attributes().PutInt(attrRawVersion, rawVersion)
@@ -98,6 +92,9 @@ func TestParseNamesTheInvalidFrame(t *testing.T) {
 		return wire.AppendBatch(nil, header, wire.Section{Thread: 1, Events: events})
 	}
 	first := wire.BatchHeader{Sequence: 1}
+	sums := func(header wire.BatchHeader, series ...jvmthread.Series) []byte {
+		return wire.AppendAggregate(nil, &wire.Aggregate{BatchHeader: header, Aggregate: jvmthread.Aggregate{Series: series}})
+	}
 	for _, test := range []struct {
 		frames []byte
 		want   string
@@ -113,14 +110,18 @@ func TestParseNamesTheInvalidFrame(t *testing.T) {
 		{batch(wire.BatchHeader{Sequence: 1, Before: 1<<60 + 1}), "1152921504606846977 events before the batch, want at most 1152921504606846976"},
 		{batch(first, jvmthread.Event{Kind: jvmthread.KindYield, Time: -1}), "event 0: time is -1, want 0 or more"},
 		{batch(first, jvmthread.Event{Kind: jvmthread.KindGap, Arg: -1}), "frame 1 at byte 0: batch: a gap of -1 events, want 0 to 1099511627776"},
+		{append(batch(first), sums(first)...), "there are two batches"},
+		{sums(wire.BatchHeader{Sequence: 1, Before: 1<<60 + 1}), "1152921504606846977 events before the batch, want at most 1152921504606846976"},
+		{sums(first, jvmthread.Series{Kind: jvmthread.KindPark, Sum: -1}), "frame 1 at byte 0: aggregate: series 1: sum is -1 and max 0, want 0 or more"},
+		{sums(first, jvmthread.Series{Kind: jvmthread.KindPark, Class: 1}), "series 0: refers to a class or stack that the carrier does not define"},
 		{batch(first, jvmthread.Event{Kind: jvmthread.KindYield, Stack: 1}), "event 0: refers to a class or stack that the carrier does not define"},
 	} {
 		var c Carrier
-		err := Parse(bytesSpan(test.frames), symbols.New(symbols.DefaultLimits()), &c)
+		err := Parse(framesSpan(test.frames), symbols.New(symbols.DefaultLimits()), &c)
 		require.EqualError(t, err, "weft.raw.batch.bytes: "+test.want)
 	}
 
-	span := bytesSpan(batch(first))
+	span := framesSpan(batch(first))
 	span.Attributes().PutInt(attrRawVersion, 2)
 	require.EqualError(t, Check(span), "weft.raw.version is 2, want 1 to 1; update this collector if it is older than the sender")
 	span.Attributes().Remove(attrRawVersion)
@@ -128,15 +129,22 @@ func TestParseNamesTheInvalidFrame(t *testing.T) {
 	span.Attributes().PutInt(attrRawVersion, 1)
 	span.Attributes().PutStr(attrRawBytes, "text")
 	require.EqualError(t, Check(span), "weft.raw.batch.bytes is of type Str, want Bytes")
-	span = bytesSpan(batch(first))
+	span.Attributes().Remove(attrRawBytes)
+	require.EqualError(t, Check(span), "weft.raw.batch.bytes is missing")
+	span = framesSpan(batch(first))
+	span.Attributes().PutStr(attrRawFirst, "3")
+	require.EqualError(t, Check(span), "weft.raw.first is of type Str, want Int")
+	span.Attributes().Remove(attrRawFirst)
 	span.Attributes().PutInt(attrRawEnd, 1)
 	require.EqualError(t, Check(span), "weft.raw.end is of type Int, want Str")
+	span.SetTraceID(pcommon.TraceID{})
+	require.EqualError(t, Check(span), "trace ID  is not a session ID")
 }
 
 // Frames of kinds that this version does not know are skipped.
-func TestBytesOfANewerVersionAreRead(t *testing.T) {
+func TestCarriersOfANewerVersionAreRead(t *testing.T) {
 	frames := wire.AppendBatch([]byte{1, 0, 0, 0, 99, 0, 0, 0, 42}, wire.BatchHeader{Sequence: 3})
 	var c Carrier
-	require.NoError(t, Parse(bytesSpan(frames), symbols.New(symbols.DefaultLimits()), &c))
+	require.NoError(t, Parse(framesSpan(frames), symbols.New(symbols.DefaultLimits()), &c))
 	assert.EqualValues(t, 3, c.Batch)
 }
