@@ -107,8 +107,8 @@ func carriedEvents(t *testing.T, service string, outputs []*output) (lines []str
 			}
 			var c threadpdata.Carrier
 			require.NoError(t, threadpdata.Parse(s.Span, sym, &c))
-			queue.Add(ordering.Part{
-				Batch: c.Batch, Parts: 1, Watermark: c.Watermark, Before: c.Before, End: c.End, Events: c.Events,
+			queue.Add(ordering.Batch{
+				Number: c.Batch, Watermark: c.Watermark, Before: c.Before, End: c.End, Events: c.Events,
 			})
 			for _, ev := range c.Events {
 				lines = append(lines, threadtest.EventText(ev, sym))

@@ -24,23 +24,19 @@ import (
 	"github.com/weft-otel/weft/internal/wire/definitions"
 )
 
-// parse returns the parts of a batch.
-func parse(t *testing.T, frame []byte) (parts []ordering.Part) {
+// parse returns the batch of a frame.
+func parse(t *testing.T, frame []byte) ordering.Batch {
 	t.Helper()
 	f, err := wire.NewReader(bytes.NewReader(frame), wire.MaxFrame).Next()
 	require.NoError(t, err)
 	b, err := f.Batch()
 	require.NoError(t, err)
+	out := ordering.Batch{Number: b.Sequence, Watermark: b.Watermark, Before: b.Before}
 	for b.More() {
-		p := ordering.Part{Batch: b.Sequence, Part: uint32(len(parts)), Watermark: b.Watermark, Before: b.Before}
-		_, p.Events, err = b.Section(nil)
+		_, out.Events, err = b.Section(out.Events)
 		require.NoError(t, err)
-		parts = append(parts, p)
 	}
-	for i := range parts {
-		parts[i].Parts = uint32(len(parts))
-	}
-	return parts
+	return out
 }
 
 // The engine finds a consistent history: blocked threads wait for the one before them, and waits end by the notify of the neighbour.
@@ -66,13 +62,12 @@ func TestLoadIsAConsistentHistory(t *testing.T) {
 			var last jvmthread.Time
 			sent := make(map[jvmthread.Kind]int)
 			for _, b := range all {
-				for _, p := range parse(t, b.Frame) {
-					for i := range p.Events {
-						sent[p.Events[i].Kind]++
-					}
-					assert.True(t, e.Add(p))
-					last = max(last, p.Watermark)
+				batch := parse(t, b.Frame)
+				for i := range batch.Events {
+					sent[batch.Events[i].Kind]++
 				}
+				assert.True(t, e.Add(batch))
+				last = max(last, batch.Watermark)
 				e.Advance(yield)
 			}
 			e.Close(jvmthread.NoTime, window.CutEnd, yield)

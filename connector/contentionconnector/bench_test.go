@@ -200,7 +200,7 @@ func benchSpans() ptrace.Traces {
 	cfg := engine.DefaultConfig()
 	e, emitter := drive.New(cfg, nil), threadpdata.NewEmitter(one, sym, nil)
 	batch := benchBatch(0)
-	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: batch.Watermark, Events: batch.Events})
+	e.Add(ordering.Batch{Number: 1, Watermark: batch.Watermark, Events: batch.Events})
 	td := ptrace.NewTraces()
 	rs := td.ResourceSpans().AppendEmpty()
 	rs.Resource().Attributes().PutStr("service.name", "orders")

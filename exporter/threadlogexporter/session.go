@@ -57,7 +57,7 @@ func (t *threadLog) open(s *sessions.Session) sessions.Handler {
 
 // Receive queues a carrier.
 func (w *sessionWriter) Receive(c *threadpdata.Carrier) {
-	if !w.Add(sessions.PartOf(c)) {
+	if !w.Add(sessions.BatchOf(c)) {
 		return
 	}
 	w.received += sessions.CountEvents(c.Events)

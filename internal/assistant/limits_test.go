@@ -56,7 +56,7 @@ func simulated(tb testing.TB, st *store.Store, id byte, threads, locks, actions 
 	s := st.Open(jvmthread.SessionID{0: id, 15: 2}, store.Meta{"service.name": "huge " + hostile + strings.Repeat("x", 3000), "host.name": strings.Repeat("h", 3000)})
 	e := drive.New(engine.DefaultConfig(), sym)
 	e.Watch(func(events []jvmthread.Event) { s.Events(events, sym) })
-	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: events[len(events)-1].Time + 1, Events: events})
+	e.Add(ordering.Batch{Number: 1, Watermark: events[len(events)-1].Time + 1, Events: events})
 	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) { s.Append(w, sym) })
 	for i := range 40 {
 		start := origin + jvmthread.Time(i)

@@ -67,7 +67,7 @@ func addSession(tb testing.TB, st *store.Store, id byte, service, text string, n
 	s := st.Open(jvmthread.SessionID{0: id, 15: 1}, store.Meta{"service.name": service, "host.name": "h1", "process.pid": "7", "process.runtime.version": "21"})
 	e := drive.New(engine.DefaultConfig(), sym)
 	e.Watch(func(events []jvmthread.Event) { s.Events(events, sym) })
-	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
+	e.Add(ordering.Batch{Number: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
 	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) { s.Append(w, sym) })
 	return s
 }

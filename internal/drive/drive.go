@@ -37,7 +37,7 @@ func New(cfg engine.Config, sym *symbols.Table) *Session {
 func (s *Session) Batch(events []jvmthread.Event, lost uint64, watermark jvmthread.Time, yield engine.Yield) {
 	s.number++
 	s.before += lost
-	s.Add(ordering.Part{Batch: s.number, Parts: 1, Watermark: watermark, Before: s.before, Events: events})
+	s.Add(ordering.Batch{Number: s.number, Watermark: watermark, Before: s.before, Events: events})
 	for i := range events {
 		if events[i].Kind != jvmthread.KindGap {
 			s.before++
@@ -46,8 +46,8 @@ func (s *Session) Batch(events []jvmthread.Event, lost uint64, watermark jvmthre
 	s.Advance(yield)
 }
 
-// Add takes a part of a batch, of a source that numbers its batches: do not use it together with Batch. It reports whether the part was new.
-func (s *Session) Add(p ordering.Part) bool { return s.queue.Add(p) }
+// Add takes a batch of a source that numbers its batches: do not use it together with Batch. It reports whether the batch was new.
+func (s *Session) Add(b ordering.Batch) bool { return s.queue.Add(b) }
 
 // Advance yields the windows that are complete.
 func (s *Session) Advance(yield engine.Yield) { s.Push(s.queue.Ready(), s.queue.Watermark(), yield) }

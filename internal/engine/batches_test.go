@@ -12,7 +12,7 @@ import (
 )
 
 // batches cuts a history as an agent might: some events arrive one batch late, which the watermarks allow for.
-func batches(events []jvmthread.Event, rng *rand.Rand) (out []ordering.Part) {
+func batches(events []jvmthread.Event, rng *rand.Rand) (out []ordering.Batch) {
 	end := lastTime(events) + 1
 	var batch, before uint64
 	var late []jvmthread.Event
@@ -34,8 +34,8 @@ func batches(events []jvmthread.Event, rng *rand.Rand) (out []ordering.Part) {
 			watermark = slow.Time
 		}
 		batch++
-		out = append(out, parts(batch, before, mine, watermark)...)
+		out = append(out, batchOf(batch, before, mine, watermark))
 		before += uint64(len(mine))
 	}
-	return append(out, parts(batch+1, before, late, end)...)
+	return append(out, batchOf(batch+1, before, late, end))
 }

@@ -15,19 +15,18 @@ import (
 )
 
 // workload returns one batch of a busy JVM: 32 threads contend for 8 locks, and wait for and notify each other. Each round has 8 events.
-func workload() (out []ordering.Part, events int, length jvmthread.Time) {
+func workload() (batch ordering.Batch, length jvmthread.Time) {
 	const threads, rounds, step = 32, 16, 500
 	length = rounds * 8 * step
 	for i := range threads {
 		id := jvmthread.ThreadID(i + 1)
 		hot := jvmthread.LockID{Class: 1, Hash: uint32(i % 4)}
 		queue := jvmthread.LockID{Class: 2, Hash: uint32(i / 2)}
-		p := ordering.Part{Part: uint32(i), Parts: threads}
 		at := jvmthread.Time(i)
 		for range rounds {
 			add := func(ev jvmthread.Event) {
 				ev.Time, ev.Thread = at, id
-				p.Events = append(p.Events, ev)
+				batch.Events = append(batch.Events, ev)
 				at += step
 			}
 			add(jvmthread.Event{Kind: jvmthread.KindContendedEnter, Lock: hot, Peer: jvmthread.ThreadID((i+1)%threads + 1), Stack: 1})
@@ -48,16 +47,14 @@ func workload() (out []ordering.Part, events int, length jvmthread.Time) {
 			}
 			at = at - at%step + jvmthread.Time(i)
 		}
-		out = append(out, p)
-		events += len(p.Events)
 		length = max(length, at-jvmthread.Time(i)+step)
 	}
-	return out, events, length
+	return batch, length
 }
 
 // BenchmarkEngine measures the processing of events from a batch to a window. One operation is one event.
 func BenchmarkEngine(b *testing.B) {
-	batch, events, length := workload()
+	batch, length := workload()
 	cfg := engine.DefaultConfig()
 	cfg.Window = 2 * time.Millisecond // about 100 000 events
 	e := drive.New(cfg, nil)
@@ -72,19 +69,16 @@ func BenchmarkEngine(b *testing.B) {
 	start := jvmthread.Time(1_700_000_000_000_000_000)
 	feed := func() {
 		number++
-		for i := range batch {
-			p := &batch[i]
-			p.Batch, p.Before, p.Watermark = number, before, start+length
-			for j := range p.Events {
-				p.Events[j].Time += start
-			}
-			e.Add(*p)
-			for j := range p.Events {
-				p.Events[j].Time -= start
-			}
+		batch.Number, batch.Before, batch.Watermark = number, before, start+length
+		for i := range batch.Events {
+			batch.Events[i].Time += start
+		}
+		e.Add(batch)
+		for i := range batch.Events {
+			batch.Events[i].Time -= start
 		}
 		e.Advance(yield)
-		before += uint64(events)
+		before += uint64(len(batch.Events))
 		start += length
 	}
 	for range 100 {
@@ -92,7 +86,7 @@ func BenchmarkEngine(b *testing.B) {
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
-	for done := 0; done < b.N; done += events {
+	for done := 0; done < b.N; done += len(batch.Events) {
 		feed()
 	}
 	b.StopTimer()

@@ -65,7 +65,7 @@ func deadlocks(t *testing.T, history string) (e *drive.Session, found int) {
 		t.Fatal(err)
 	}
 	e = drive.New(engine.DefaultConfig(), nil)
-	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
+	e.Add(ordering.Batch{Number: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
 	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) { found += len(w.Deadlocks) })
 	return e, found
 }

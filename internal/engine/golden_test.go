@@ -5,6 +5,7 @@ package engine_test
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,9 +76,7 @@ func runNamed(t testing.TB, sym *symbols.Table, events []jvmthread.Event, length
 		}
 		yield(w)
 	}
-	for _, p := range parts(1, 0, events, lastTime(events)+1) {
-		e.Add(p)
-	}
+	e.Add(batchOf(1, 0, events, lastTime(events)+1))
 	e.Advance(check)
 	e.Close(jvmthread.NoTime, window.CutEnd, check)
 }
@@ -100,23 +99,15 @@ func lastTime(events []jvmthread.Event) (last jvmthread.Time) {
 	return last
 }
 
-// parts splits events into a part for each thread, as an agent does.
-func parts(batch, before uint64, events []jvmthread.Event, watermark jvmthread.Time) (out []ordering.Part) {
+// batchOf returns a batch with the events of one thread after those of another, as an agent sends them.
+func batchOf(number, before uint64, events []jvmthread.Event, watermark jvmthread.Time) ordering.Batch {
 	var order []jvmthread.ThreadID
-	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
 	for _, ev := range events {
-		if byThread[ev.Thread] == nil {
+		if !slices.Contains(order, ev.Thread) {
 			order = append(order, ev.Thread)
 		}
-		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
 	}
-	for i, id := range order {
-		out = append(out, ordering.Part{
-			Batch: batch, Part: uint32(i), Parts: uint32(len(order)), Watermark: watermark, Before: before, Events: byThread[id],
-		})
-	}
-	if len(out) == 0 {
-		out = append(out, ordering.Part{Batch: batch, Parts: 1, Watermark: watermark, Before: before})
-	}
-	return out
+	events = slices.Clone(events)
+	slices.SortStableFunc(events, func(a, b jvmthread.Event) int { return slices.Index(order, a.Thread) - slices.Index(order, b.Thread) })
+	return ordering.Batch{Number: number, Watermark: watermark, Before: before, Events: events}
 }

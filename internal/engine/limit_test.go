@@ -35,9 +35,7 @@ func TestFullWindows(t *testing.T) {
 					jvmthread.Event{Time: at + tt.step, Thread: 1, Kind: jvmthread.KindSleepEnd})
 				at += 2 * tt.step
 			}
-			for _, p := range parts(1, 0, evs, at+1) {
-				e.Add(p)
-			}
+			e.Add(batchOf(1, 0, evs, at+1))
 			seen, most := uint64(0), 0
 			check := func(w *window.Window) {
 				for _, err := range threadtest.Validate(w) {
@@ -71,9 +69,7 @@ func TestEventsFillWindows(t *testing.T) {
 			at += step
 			evs = append(evs, jvmthread.Event{Time: at, Thread: 1, Kind: jvmthread.KindNotify, Lock: jvmthread.LockID{Hash: 7}})
 		}
-		for _, p := range parts(1, 0, evs, at+1) {
-			e.Add(p)
-		}
+		e.Add(batchOf(1, 0, evs, at+1))
 		seen, most := uint64(0), uint64(0)
 		check := func(w *window.Window) {
 			for _, err := range threadtest.Validate(w) {
@@ -97,12 +93,10 @@ func TestLastWindowStatesReason(t *testing.T) {
 		cfg := engine.DefaultConfig()
 		cfg.Window = time.Second
 		e := drive.New(cfg, nil)
-		for _, p := range parts(1, 0, []jvmthread.Event{
+		e.Add(batchOf(1, 0, []jvmthread.Event{
 			{Time: 100 * second, Thread: 1, Kind: jvmthread.KindThreadStart},
 			{Time: 100*second + 5, Thread: 1, Kind: jvmthread.KindThreadEnd},
-		}, 102*second+7) {
-			e.Add(p)
-		}
+		}, 102*second+7))
 		var cuts []window.Cut
 		last := jvmthread.Time(0)
 		see := func(w *window.Window) {

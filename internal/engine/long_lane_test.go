@@ -31,7 +31,7 @@ func TestLanesOfManyIntervals(t *testing.T) {
 			events = append(events, jvmthread.Event{Kind: jvmthread.KindSleepEnd, Thread: 1, Time: at})
 		}
 	}
-	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: events[len(events)-1].Time + 1, Events: events})
+	e.Add(ordering.Batch{Number: 1, Watermark: events[len(events)-1].Time + 1, Events: events})
 	windows := 0
 	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 		for _, err := range threadtest.Validate(w) {

@@ -107,9 +107,7 @@ func TestLongSessionDoesNotGrow(t *testing.T) {
 		add(jvmthread.Event{Time: at + 4, Thread: worker, Kind: jvmthread.KindThreadEnd})
 		at += jvmthread.Time(10 * time.Second)
 		number++
-		for _, p := range parts(number, before, main, at) {
-			e.Add(p)
-		}
+		e.Add(batchOf(number, before, main, at))
 		before += uint64(len(main))
 		e.Advance(func(*window.Window) { shown++ })
 		threads, locks = max(threads, e.Timeline().Len()), max(locks, e.Locks())

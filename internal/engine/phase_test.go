@@ -51,7 +51,7 @@ func TestStopOpensNoWindowBeyondTheWatermark(t *testing.T) {
 			}
 			starts = append(starts, w.Start)
 		}
-		e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: 109 * second, Events: []jvmthread.Event{
+		e.Add(ordering.Batch{Number: 1, Watermark: 109 * second, Events: []jvmthread.Event{
 			{Time: 101 * second, Thread: 1, Kind: jvmthread.KindSleepStart},
 			{Time: 111 * second, Thread: 1, Kind: jvmthread.KindSleepEnd},
 		}})

@@ -31,7 +31,7 @@ func BenchmarkWindow(b *testing.B) {
 func oneWindow(b *testing.B, size int) (bytesPerInterval float64) {
 	b.Helper()
 	b.StopTimer()
-	batch, events, length := workload()
+	batch, length := workload()
 	cfg := engine.DefaultConfig()
 	cfg.Window, cfg.Limits = 100*time.Hour, window.Limits{Intervals: 1 << 30}
 	e := drive.New(cfg, nil)
@@ -46,17 +46,14 @@ func oneWindow(b *testing.B, size int) (bytesPerInterval float64) {
 		}
 	}
 	start := jvmthread.Time(1_700_000_000_000_000_000)
-	for n := uint64(1); int(n)*events < size; n++ {
-		for i := range batch {
-			p := batch[i]
-			p.Batch, p.Before, p.Watermark = n, (n-1)*uint64(events), start+length
-			for j := range p.Events {
-				p.Events[j].Time += start
-			}
-			e.Add(p)
-			for j := range p.Events {
-				p.Events[j].Time -= start
-			}
+	for n := uint64(1); int(n)*len(batch.Events) < size; n++ {
+		batch.Number, batch.Before, batch.Watermark = n, (n-1)*uint64(len(batch.Events)), start+length
+		for i := range batch.Events {
+			batch.Events[i].Time += start
+		}
+		e.Add(batch)
+		for i := range batch.Events {
+			batch.Events[i].Time -= start
 		}
 		e.Advance(count)
 		start += length

@@ -83,9 +83,7 @@ func TestThreadsWithoutEndExpire(t *testing.T) {
 				jvmthread.Event{Time: at + 1, Thread: id, Kind: jvmthread.KindContendedEntered, Lock: lock, Flags: jvmthread.FlagVirtual})
 		}
 		at += jvmthread.Time(10 * time.Second)
-		for _, p := range parts(number, (number-1)*20, evs, at) {
-			e.Add(p)
-		}
+		e.Add(batchOf(number, (number-1)*20, evs, at))
 		e.Advance(func(*window.Window) {})
 		most = max(most, e.Timeline().Len())
 	}

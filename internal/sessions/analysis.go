@@ -102,7 +102,7 @@ func (a *analysis) Receive(c *threadpdata.Carrier) {
 	for _, th := range c.Threads {
 		a.Symbols.SetThread(th)
 	}
-	if fresh := a.Add(PartOf(c)); !fresh {
+	if fresh := a.Add(BatchOf(c)); !fresh {
 		return
 	}
 	a.received += CountEvents(c.Events)
@@ -118,10 +118,10 @@ func (a *analysis) Receive(c *threadpdata.Carrier) {
 	}
 }
 
-// PartOf returns the events of a carrier as a part of their batch.
-func PartOf(c *threadpdata.Carrier) ordering.Part {
-	return ordering.Part{
-		Batch: c.Batch, Parts: 1, Watermark: c.Watermark, Before: c.Before, First: c.First, End: c.End,
+// BatchOf returns the batch of a carrier.
+func BatchOf(c *threadpdata.Carrier) ordering.Batch {
+	return ordering.Batch{
+		Number: c.Batch, Watermark: c.Watermark, Before: c.Before, First: c.First, End: c.End,
 		Lost: c.End == threadpdata.EndLost && len(c.Events) == 0, Events: c.Events,
 	}
 }

@@ -39,7 +39,7 @@ func (h *faultyHandler) step(name string) {
 
 func (h *faultyHandler) Receive(c *threadpdata.Carrier) {
 	h.step("Receive")
-	h.Add(sessions.PartOf(c))
+	h.Add(sessions.BatchOf(c))
 }
 
 func (h *faultyHandler) Advance() {

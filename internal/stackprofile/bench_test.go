@@ -52,7 +52,7 @@ func benchSymbols() *symbols.Table {
 }
 
 // contendedBatch is a convoy: each thread blocks 16 times for 2 ms on one of 20 locks, at one of the stacks.
-func contendedBatch(number int) (part ordering.Part, contentions int) {
+func contendedBatch(number int) (batch ordering.Batch, contentions int) {
 	for n := range 16 {
 		for th := range benchThreads {
 			at := jvmthread.Time((number*16+n)*4_000_000 + th*1000)
@@ -63,11 +63,11 @@ func contendedBatch(number int) (part ordering.Part, contentions int) {
 				Peer: jvmthread.ThreadID((th+20)%benchThreads + 1), Stack: jvmthread.StackID(1 + (i*7)%benchStacks),
 			}
 			entered := jvmthread.Event{Kind: jvmthread.KindContendedEntered, Thread: enter.Thread, Time: at + 2_000_000, Lock: lock}
-			part.Events = append(part.Events, enter, entered)
+			batch.Events = append(batch.Events, enter, entered)
 			contentions++
 		}
 	}
-	return part, contentions
+	return batch, contentions
 }
 
 // BenchmarkMillionContentions measures the profiles of a million contentions at 2,000 stacks of 30 frames: their sizes, and the memory of the
@@ -80,9 +80,9 @@ func BenchmarkMillionContentions(b *testing.B) {
 	}, sym, e.Waits())
 	contentions := 0
 	for n := 0; contentions < 1_000_000; n++ {
-		part, count := contendedBatch(n)
-		part.Batch, part.Parts, part.Watermark = uint64(n+1), 1, jvmthread.Time(n+1)*16*4_000_000
-		e.Add(part)
+		batch, count := contendedBatch(n)
+		batch.Number, batch.Watermark = uint64(n+1), jvmthread.Time(n+1)*16*4_000_000
+		e.Add(batch)
 		contentions += count
 		e.Advance(func(w *window.Window) { a.Window(w, e.Timeline()) })
 	}

@@ -53,7 +53,7 @@ func example(t testing.TB) (list []*stackprofile.Profile) {
 		Waiters: true, Uncontended: true, Holders: true, Links: 1, MaxSamples: 100, Budget: &contention.Budget{Limit: 1000},
 	}, sym, e.Waits())
 	windows := func(w *window.Window) { a.Window(w, e.Timeline()) }
-	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: events[len(events)-1].Time, Events: events})
+	e.Add(ordering.Batch{Number: 1, Watermark: events[len(events)-1].Time, Events: events})
 	e.Advance(windows)
 	e.Close(jvmthread.NoTime, window.CutEnd, windows)
 	a.Close(e.Timeline(), e.Now())

@@ -63,7 +63,7 @@ func pageOf(t *testing.T, text string, names map[string]string) (client *page.Cl
 	id := jvmthread.SessionID{15: 1}
 	s := st.Open(id, nil)
 	e := drive.New(engine.DefaultConfig(), sym)
-	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
+	e.Add(ordering.Batch{Number: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
 	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) { s.Append(w, sym) })
 	s.Close(window.CutEnd)
 	view := server.New(st, server.Config{})

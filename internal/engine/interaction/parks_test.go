@@ -36,7 +36,7 @@ func TestLocksWithoutOwners(t *testing.T) {
 		e := drive.New(engine.DefaultConfig(), sym)
 		events := slices.Concat(park(a, 10, 20), test.second)
 		slices.SortFunc(events, func(x, y jvmthread.Event) int { return cmp.Compare(x.Time, y.Time) })
-		e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: 1000, Events: events})
+		e.Add(ordering.Batch{Number: 1, Watermark: 1000, Events: events})
 		e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 			var holds []jvmthread.Hold
 			for _, h := range w.Holds {
@@ -61,7 +61,7 @@ func TestPoolIsHeldWhileThreadsWait(t *testing.T) {
 	pool := jvmthread.LockID{Class: sym.InternClass("java.util.concurrent.SynchronousQueue$TransferQueue"), Hash: 1}
 	stack := sym.InternStack("at com.zaxxer.hikari.pool.HikariPool.getConnection(HikariPool.java:1)")
 	e := drive.New(engine.DefaultConfig(), sym)
-	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: 1000, Events: []jvmthread.Event{
+	e.Add(ordering.Batch{Number: 1, Watermark: 1000, Events: []jvmthread.Event{
 		{Time: 1, Thread: a, Kind: jvmthread.KindThreadStart},
 		{Time: 1, Thread: b, Kind: jvmthread.KindThreadStart},
 		{Time: 1, Thread: c, Kind: jvmthread.KindThreadStart},
@@ -95,7 +95,7 @@ func TestParkOfUnknownTimeoutIsNoHandoff(t *testing.T) {
 		"at java.lang.VirtualThread.parkNanos(VirtualThread.java:1)": 0,
 	} {
 		e := drive.New(engine.DefaultConfig(), sym)
-		e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: 1000, Events: []jvmthread.Event{
+		e.Add(ordering.Batch{Number: 1, Watermark: 1000, Events: []jvmthread.Event{
 			{Time: 1, Thread: a, Kind: jvmthread.KindThreadStart, Flags: jvmthread.FlagVirtual},
 			{Time: 1, Thread: b, Kind: jvmthread.KindThreadStart},
 			{Time: 10, Thread: a, Kind: jvmthread.KindPark, Lock: lock, Peer: b, Stack: sym.InternStack(stack), Flags: jvmthread.FlagVirtual},
@@ -128,7 +128,7 @@ func TestParkWithoutUnparkIsNoHandoff(t *testing.T) {
 		{"events are missing", jvmthread.Event{Time: 7, Thread: b, Kind: jvmthread.KindGap, Arg: 1}, 0, 1},
 	} {
 		e := drive.New(engine.DefaultConfig(), sym)
-		e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: 1000, Events: []jvmthread.Event{
+		e.Add(ordering.Batch{Number: 1, Watermark: 1000, Events: []jvmthread.Event{
 			{Time: 1, Thread: a, Kind: jvmthread.KindThreadStart, Flags: test.flags},
 			{Time: 1, Thread: b, Kind: jvmthread.KindThreadStart},
 			test.before,

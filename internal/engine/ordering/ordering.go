@@ -1,9 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ordering puts the events of one session in order. Batches arrive in parts, out of order, twice or not at all. A Queue assembles
-// the parts, orders the batches by number, and returns the events of all threads in the order of time, up to the watermark, before which no
-// event can still arrive.
+// Package ordering puts the events of one session in order. Batches arrive out of order, twice or not at all. A Queue orders them by number,
+// and returns the events of all threads in the order of time, up to the watermark, before which no event can still arrive.
 //
 // A Queue has no clock: its owner decides how long to wait for a missing batch, and calls Skip. Missed events are counted exactly and
 // reported as a gap of all threads (an event of jvmthread.NoThread).
@@ -22,17 +21,15 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Part is the events of one thread in one batch.
-type Part struct {
-	Batch     uint64 // from 1
-	Part      uint32 // from 0
-	Parts     uint32 // of the batch; at least 1
+// Batch is a batch of events.
+type Batch struct {
+	Number    uint64 // from 1
 	Watermark jvmthread.Time
-	Before    uint64 // events in all earlier batches, gaps not counted
-	First     uint64 // the sender has no earlier batch than this one; 0: not known
-	End       string // not empty: the session is over, and why
-	Lost      bool   // the sender assumes the end: the session may continue with a batch of the same number
-	Events    []jvmthread.Event
+	Before    uint64            // events in all earlier batches, gaps not counted
+	First     uint64            // the sender has no earlier batch than this one; 0: not known
+	End       string            // not empty: the session is over, and why
+	Lost      bool              // the sender assumes the end: the session may continue with a batch of the same number
+	Events    []jvmthread.Event // the times of a thread must not fall
 }
 
 // Limits bound what a Queue holds.
@@ -46,7 +43,7 @@ func DefaultLimits() Limits { return Limits{Batches: 1024, Events: 1 << 20} }
 
 // Counters are the anomalies of a queue.
 type Counters struct {
-	Duplicates uint64 // parts that had arrived before, or that make no sense
+	Duplicates uint64 // batches that had arrived before
 	Batches    uint64 // batches given up as lost
 	Missed     uint64 // events in them
 	Unseen     uint64 // events before the batch at which the queue joined the session
@@ -64,8 +61,8 @@ type Queue struct {
 	rejoins []uint64 // numbers of the batches before which the session may have been elsewhere; each follows one that waits
 	next    uint64   // number of the next batch
 	seen    uint64   // events in the batches taken or given up so far
-	waiting map[uint64]*batch
-	free    []*batch
+	waiting map[uint64]*Batch
+	free    []*Batch // whose memory is kept
 
 	waitingEvents int               // in waiting batches
 	held          []jvmthread.Event // of taken batches, not returned yet; those of a thread are in order
@@ -80,20 +77,9 @@ type Queue struct {
 	counters      Counters
 }
 
-type batch struct {
-	parts     map[uint32]struct{} // received so far; a map, so that memory does not depend on the announced number
-	number    uint32              // of parts, as announced
-	missing   uint32
-	watermark jvmthread.Time
-	before    uint64
-	end       string
-	lost      bool
-	events    []jvmthread.Event
-}
-
 // New returns a Queue that joins a session, at batch 1 if that arrives.
 func New(limits Limits) *Queue {
-	q := &Queue{limits: limits, next: 1, waiting: make(map[uint64]*batch), watermark: math.MinInt64, out: math.MinInt64, begin: math.MinInt64}
+	q := &Queue{limits: limits, next: 1, waiting: make(map[uint64]*Batch), watermark: math.MinInt64, out: math.MinInt64, begin: math.MinInt64}
 	q.Rejoin()
 	return q
 }
@@ -125,34 +111,21 @@ func (q *Queue) Return(next, seen uint64) { q.next, q.resumes, q.seen = next, ne
 // Seen returns the number of events in the batches before the awaited one.
 func (q *Queue) Seen() uint64 { return q.seen }
 
-// MaxParts bounds the parts of a batch: the threads of one JVM that can have events within one batch.
-const MaxParts = 1 << 17
-
-// Add adds a part and copies its events, whose times must not fall. It reports whether the part was new and valid.
-func (q *Queue) Add(p Part) bool {
-	if q.joining && q.resumes == 1 && !q.Stalled() && p.First <= p.Batch { // no batch was taken, not in an earlier life either
-		q.next = max(q.next, p.First)
+// Add adds a batch and copies its events. It reports whether the batch was new.
+func (q *Queue) Add(b Batch) bool {
+	if q.joining && q.resumes == 1 && !q.Stalled() && b.First <= b.Number { // no batch was taken, not in an earlier life either
+		q.next = max(q.next, b.First)
 	}
-	if p.Batch < q.next || p.Part >= p.Parts || p.Parts > MaxParts {
+	twice := q.waiting[b.Number]
+	if b.Number < q.next || twice != nil && (!twice.Lost || b.Lost) {
 		q.counters.Duplicates++
 		return false
 	}
-	b := q.waiting[p.Batch]
-	if b == nil || b.lost && !p.Lost {
-		b = q.newBatch(p)
-		q.waiting[p.Batch] = b
+	if b.Number > q.next {
+		q.counters.Reordered++
 	}
-	if _, twice := b.parts[p.Part]; twice || p.Part >= b.number {
-		q.counters.Duplicates++
-		return false
-	}
-	b.parts[p.Part] = struct{}{}
-	b.missing--
-	b.events = append(b.events, p.Events...)
-	q.waitingEvents += len(p.Events)
-	if p.End != "" {
-		b.end = p.End
-	}
+	q.waiting[b.Number] = q.clone(&b)
+	q.waitingEvents += len(b.Events)
 	q.takeReady()
 	for len(q.waiting) > q.limits.Batches || q.waitingEvents > q.limits.Events {
 		q.Skip()
@@ -160,26 +133,22 @@ func (q *Queue) Add(p Part) bool {
 	return true
 }
 
-func (q *Queue) newBatch(p Part) *batch {
-	if p.Batch > q.next {
-		q.counters.Reordered++
-	}
-	var b *batch
+func (q *Queue) clone(b *Batch) *Batch {
+	own := &Batch{}
 	if n := len(q.free); n > 0 {
-		b, q.free = q.free[n-1], q.free[:n-1]
-	} else {
-		b = &batch{parts: make(map[uint32]struct{}, 8)}
+		own, q.free = q.free[n-1], q.free[:n-1]
 	}
-	clear(b.parts)
-	b.number = p.Parts
-	b.missing, b.watermark, b.before, b.end, b.lost, b.events = p.Parts, p.Watermark, p.Before, "", p.Lost, b.events[:0]
-	return b
+	kept := slices.Grow(own.Events[:0], len(b.Events))[:len(b.Events)]
+	copy(kept, b.Events)
+	*own = *b
+	own.Events = kept
+	return own
 }
 
 func (q *Queue) takeReady() {
 	for {
 		b := q.waiting[q.next]
-		if b == nil || b.missing > 0 {
+		if b == nil {
 			return
 		}
 		if q.wentOn(q.next) {
@@ -191,52 +160,52 @@ func (q *Queue) takeReady() {
 }
 
 // wentOn reports whether the session has not ended with a batch, as its sender assumed: later ones have arrived.
-func (q *Queue) wentOn(number uint64) bool { return q.waiting[number].lost && len(q.waiting) > 1 }
+func (q *Queue) wentOn(number uint64) bool { return q.waiting[number].Lost && len(q.waiting) > 1 }
 
 // take moves the next batch to the held events.
-func (q *Queue) take(b *batch) {
+func (q *Queue) take(b *Batch) {
 	switch {
 	case q.joining && q.next != q.resumes:
-		q.join(b.before)
-	case b.before > q.seen: // events that were sent and did not arrive
-		q.miss(b.before - q.seen)
+		q.join(b.Before)
+	case b.Before > q.seen: // events that were sent and did not arrive
+		q.miss(b.Before - q.seen)
 	}
 	q.joining = false
 	delete(q.waiting, q.next)
 	if q.next++; len(q.rejoins) > 0 && q.next == q.rejoins[0] {
 		q.joining, q.resumes, q.rejoins = true, q.next, slices.Delete(q.rejoins, 0, 1)
 	}
-	q.waitingEvents -= len(b.events)
+	q.waitingEvents -= len(b.Events)
 	q.dropProcessed(b)
-	for i := range b.events {
-		if b.events[i].Time < q.out {
+	for i := range b.Events {
+		if b.Events[i].Time < q.out {
 			q.counters.Late++
-			b.events[i].Time = q.out
+			b.Events[i].Time = q.out
 		}
-		if b.events[i].Kind != jvmthread.KindGap {
+		if b.Events[i].Kind != jvmthread.KindGap {
 			q.seen++
 		}
 	}
 	if len(q.held) == 0 { // the usual case: no need to copy
-		q.held, b.events = b.events, q.held
+		q.held, b.Events = b.Events, q.held
 	} else {
-		q.held = append(q.held, b.events...)
+		q.held = append(q.held, b.Events...)
 	}
-	q.watermark = max(q.watermark, b.watermark)
-	if b.end != "" {
-		q.end = b.end
+	q.watermark = max(q.watermark, b.Watermark)
+	if b.End != "" {
+		q.end = b.End
 	}
-	if cap(b.events) <= 1<<14 && len(b.parts) <= 1<<10 && len(q.free) < 64 { // release the memory of a burst
+	if cap(b.Events) <= 1<<14 && len(q.free) < 64 { // release the memory of a burst
 		q.free = append(q.free, b)
 	}
 }
 
 // dropProcessed drops the events of an earlier life.
-func (q *Queue) dropProcessed(b *batch) {
+func (q *Queue) dropProcessed(b *Batch) {
 	if q.begin == math.MinInt64 {
 		return
 	}
-	b.events = slices.DeleteFunc(b.events, func(ev jvmthread.Event) bool {
+	b.Events = slices.DeleteFunc(b.Events, func(ev jvmthread.Event) bool {
 		if ev.Time >= q.begin {
 			return false
 		}
@@ -279,9 +248,9 @@ func (q *Queue) gap(n uint64) {
 func (q *Queue) earliestWaiting() jvmthread.Time {
 	first := jvmthread.Time(math.MaxInt64)
 	for _, b := range q.waiting {
-		first = min(first, b.watermark)
-		for i := range b.events {
-			first = min(first, b.events[i].Time)
+		first = min(first, b.Watermark)
+		for i := range b.Events {
+			first = min(first, b.Events[i].Time)
 		}
 	}
 	for i := range q.held {
@@ -299,7 +268,7 @@ func (q *Queue) Awaits() uint64 { return q.next }
 // Stalled reports whether a batch is missing while later ones have arrived. If this lasts, call Skip.
 func (q *Queue) Stalled() bool { return len(q.waiting) > 0 }
 
-// Skip gives up the missing batches and takes the earliest one that has arrived, even if parts of it are missing.
+// Skip gives up the missing batches and takes the earliest one that has arrived.
 func (q *Queue) Skip() {
 	if len(q.waiting) == 0 {
 		return
@@ -315,9 +284,6 @@ func (q *Queue) Skip() {
 	}
 	if !q.joining {
 		q.counters.Batches += first - q.next
-	}
-	if q.waiting[first].missing > 0 {
-		q.counters.Batches++
 	}
 	q.next = first
 	q.take(q.waiting[first])
@@ -338,7 +304,7 @@ func (q *Queue) Bytes() int {
 	const perEvent = int(unsafe.Sizeof(jvmthread.Event{}))
 	n := q.waitingEvents + cap(q.held) + cap(q.sorted)
 	for _, b := range q.free {
-		n += cap(b.events)
+		n += cap(b.Events)
 	}
 	return perEvent*n + 8*(cap(q.keys)+cap(q.merged)+cap(q.runs))
 }

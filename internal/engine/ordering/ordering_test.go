@@ -17,9 +17,9 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// part makes a part of a batch; events are pairs of thread and time.
-func part(batch uint64, of, parts uint32, watermark jvmthread.Time, before uint64, events ...int) ordering.Part {
-	p := ordering.Part{Batch: batch, Part: of, Parts: parts, Watermark: watermark, Before: before}
+// batch makes a batch; events are pairs of thread and time.
+func batch(number uint64, watermark jvmthread.Time, before uint64, events ...int) ordering.Batch {
+	p := ordering.Batch{Number: number, Watermark: watermark, Before: before}
 	for i := 0; i < len(events); i += 2 {
 		p.Events = append(p.Events, jvmthread.Event{Thread: jvmthread.ThreadID(events[i]), Time: jvmthread.Time(events[i+1]), Kind: jvmthread.KindYield})
 	}
@@ -46,38 +46,36 @@ func want(t *testing.T, got []jvmthread.Event, list ...string) {
 
 func TestEventsComeInTheOrderOfTimeUpToTheWatermark(t *testing.T) {
 	q := ordering.New(ordering.DefaultLimits())
-	q.Add(part(1, 0, 2, 25, 0, 1, 10, 1, 30))
-	want(t, q.Ready()) // the other part is missing
-	q.Add(part(1, 1, 2, 25, 0, 2, 5, 2, 10, 2, 20))
+	q.Add(batch(1, 25, 0, 1, 10, 1, 30, 2, 5, 2, 10, 2, 20))
 	want(t, q.Ready(), "2@5", "1@10", "2@10", "2@20")
-	q.Add(part(2, 0, 1, 31, 5))
+	q.Add(batch(2, 31, 5))
 	want(t, q.Ready(), "1@30")
 }
 
 // Events that are missing before the first batch are missing from its first event on, not from 1970 on.
 func TestFirstBatchAfterMissingEvents(t *testing.T) {
 	q := ordering.New(ordering.DefaultLimits())
-	q.Add(part(1, 0, 1, 40, 3, 1, 30, 2, 35))
+	q.Add(batch(1, 40, 3, 1, 30, 2, 35))
 	want(t, q.Ready(), "gap 3@30", "1@30", "2@35")
 }
 
 func TestBatchesAreTakenByNumber(t *testing.T) {
 	q := ordering.New(ordering.DefaultLimits())
-	q.Add(part(2, 0, 1, 40, 1, 1, 30))
+	q.Add(batch(2, 40, 1, 1, 30))
 	if want(t, q.Ready()); !q.Stalled() {
 		t.Error("batch 1 is missing")
 	}
-	q.Add(part(1, 0, 1, 20, 0, 1, 10))
+	q.Add(batch(1, 20, 0, 1, 10))
 	want(t, q.Ready(), "1@10", "1@30")
 }
 
 func TestRepeatsCountOnce(t *testing.T) {
 	q := ordering.New(ordering.DefaultLimits())
 	for range 3 {
-		q.Add(part(1, 0, 2, 20, 0, 1, 10))
+		q.Add(batch(1, 20, 0, 1, 10, 2, 11))
 	}
-	q.Add(part(1, 1, 2, 20, 0, 2, 11))
-	q.Add(part(1, 1, 2, 20, 0, 2, 11))
+	q.Add(batch(3, 40, 3, 1, 30))
+	q.Add(batch(3, 40, 3, 1, 30))
 	want(t, q.Ready(), "1@10", "2@11")
 	if got := q.Counters().Duplicates; got != 3 {
 		t.Errorf("%d duplicates, want 3", got)
@@ -86,28 +84,28 @@ func TestRepeatsCountOnce(t *testing.T) {
 
 func TestLostBatchIsAGapOfItsExactSize(t *testing.T) {
 	q := ordering.New(ordering.DefaultLimits())
-	q.Add(part(1, 0, 1, 20, 0, 1, 10))
-	q.Add(part(3, 0, 1, 60, 8, 1, 50))
+	q.Add(batch(1, 20, 0, 1, 10))
+	q.Add(batch(3, 60, 8, 1, 50))
 	want(t, q.Ready(), "1@10")
 	q.Skip()
 	want(t, q.Ready(), "gap 7@20", "1@50")
 	if c := q.Counters(); c.Missed != 7 || c.Batches != 1 {
 		t.Errorf("%+v, want 7 events missed in 1 batch", c)
 	}
-	q.Add(part(2, 0, 1, 40, 1, 1, 30))
+	q.Add(batch(2, 40, 1, 1, 30))
 	want(t, q.Ready())
 }
 
 // What came before the first batch that arrives went elsewhere: it is not missed.
 func TestJoinedInTheMiddle(t *testing.T) {
 	q := ordering.New(ordering.DefaultLimits())
-	q.Add(part(900, 0, 1, 60, 12_345, 1, 50))
+	q.Add(batch(900, 60, 12_345, 1, 50))
 	q.Skip()
 	want(t, q.Ready(), "1@50")
 	if c := q.Counters(); c.Missed != 0 || c.Batches != 0 || c.Unseen != 12_345 {
 		t.Errorf("%+v, want 12345 unseen", c)
 	}
-	q.Add(part(902, 0, 1, 80, 12_347, 1, 70))
+	q.Add(batch(902, 80, 12_347, 1, 70))
 	q.Skip()
 	want(t, q.Ready(), "gap 1@60", "1@70")
 }
@@ -115,19 +113,19 @@ func TestJoinedInTheMiddle(t *testing.T) {
 // A sender that says with which batch it began needs no wait for earlier ones.
 func TestJoinedAtTheFirstBatchOfTheSender(t *testing.T) {
 	q := ordering.New(ordering.DefaultLimits())
-	first := func(p ordering.Part) ordering.Part {
+	first := func(p ordering.Batch) ordering.Batch {
 		p.First = 900
 		return p
 	}
-	q.Add(first(part(901, 0, 1, 80, 12_346, 1, 70)))
+	q.Add(first(batch(901, 80, 12_346, 1, 70)))
 	if want(t, q.Ready()); !q.Stalled() {
 		t.Error("batch 900 is missing")
 	}
-	q.Add(first(part(900, 0, 1, 60, 12_345, 1, 50)))
+	q.Add(first(batch(900, 60, 12_345, 1, 50)))
 	if want(t, q.Ready(), "1@50", "1@70"); q.Stalled() {
 		t.Error("nothing is missing")
 	}
-	q.Add(first(part(903, 0, 1, 90, 12_350, 1, 85)))
+	q.Add(first(batch(903, 90, 12_350, 1, 85)))
 	if want(t, q.Ready()); !q.Stalled() {
 		t.Error("batch 902 is missing")
 	}
@@ -141,13 +139,13 @@ func TestRejoinedWithEarlierBatchesBehind(t *testing.T) {
 	q := ordering.New(ordering.DefaultLimits())
 	q.Resume(2, 1, 20)
 	q.Rejoin()
-	late := part(3, 0, 1, 40, 2, 1, 35)
+	late := batch(3, 40, 2, 1, 35)
 	late.First = 3
 	q.Add(late)
 	if want(t, q.Ready()); !q.Stalled() {
 		t.Error("batch 2 is missing")
 	}
-	q.Add(part(2, 0, 1, 30, 1, 1, 25))
+	q.Add(batch(2, 30, 1, 1, 25))
 	want(t, q.Ready(), "1@25", "1@35")
 }
 
@@ -156,14 +154,14 @@ func TestRejoinedWhileABatchIsMissing(t *testing.T) {
 	q := ordering.New(ordering.DefaultLimits())
 	q.Resume(2, 1, 20)
 	q.Rejoin()
-	q.Add(part(5, 0, 1, 50, 4, 1, 45))
+	q.Add(batch(5, 50, 4, 1, 45))
 	q.Rejoin()
-	q.Add(part(9, 0, 1, 90, 8, 1, 85))
+	q.Add(batch(9, 90, 8, 1, 85))
 	q.Skip()
 	want(t, q.Ready(), "gap 0@20", "1@45")
 	q.Skip()
 	want(t, q.Ready(), "gap 0@50", "1@85")
-	q.Add(part(11, 0, 1, 110, 10, 1, 105))
+	q.Add(batch(11, 110, 10, 1, 105))
 	q.Skip()
 	want(t, q.Ready(), "gap 1@90", "1@105")
 	if c := q.Counters(); c.Missed != 1 || c.Unseen != 6 {
@@ -174,12 +172,12 @@ func TestRejoinedWhileABatchIsMissing(t *testing.T) {
 // What another collector got meanwhile is not missed, but the states of the threads are not known afterwards.
 func TestRejoined(t *testing.T) {
 	q := ordering.New(ordering.DefaultLimits())
-	q.Add(part(1, 0, 1, 20, 0, 1, 10))
+	q.Add(batch(1, 20, 0, 1, 10))
 	q.Rejoin()
-	q.Add(part(2, 0, 1, 30, 1, 1, 25)) // it had been here all the time
+	q.Add(batch(2, 30, 1, 1, 25)) // it had been here all the time
 	want(t, q.Ready(), "1@10", "1@25")
 	q.Rejoin()
-	q.Add(part(9, 0, 1, 60, 50, 1, 55))
+	q.Add(batch(9, 60, 50, 1, 55))
 	q.Skip()
 	want(t, q.Ready(), "gap 0@30", "1@55")
 	if c := q.Counters(); c.Missed != 0 || c.Batches != 0 || c.Unseen != 48 {
@@ -190,11 +188,11 @@ func TestRejoined(t *testing.T) {
 func TestWaitsAreBounded(t *testing.T) {
 	q := ordering.New(ordering.Limits{Batches: 3, Events: 4})
 	for n := uint64(2); n <= 6; n++ {
-		q.Add(part(n, 0, 1, jvmthread.Time(n*10), n-2, 1, int(n*10)-5))
+		q.Add(batch(n, jvmthread.Time(n*10), n-2, 1, int(n*10)-5))
 	}
 	want(t, q.Ready(), "1@15", "1@25", "1@35", "1@45", "1@55")
 
-	q.Add(part(7, 0, 1, 0, 5, 1, 70, 1, 71, 1, 72, 1, 73, 1, 74)) // its watermark never comes
+	q.Add(batch(7, 0, 5, 1, 70, 1, 71, 1, 72, 1, 73, 1, 74)) // its watermark never comes
 	want(t, q.Ready(), "1@70", "1@71", "1@72", "1@73", "1@74")
 	if c := q.Counters(); c.Forced != 5 {
 		t.Errorf("%+v, want 5 forced", c)
@@ -203,9 +201,9 @@ func TestWaitsAreBounded(t *testing.T) {
 
 func TestLateEventsAreMovedAndCounted(t *testing.T) {
 	q := ordering.New(ordering.DefaultLimits())
-	q.Add(part(1, 0, 1, 100, 0, 1, 90))
+	q.Add(batch(1, 100, 0, 1, 90))
 	want(t, q.Ready(), "1@90")
-	q.Add(part(2, 0, 1, 200, 1, 2, 50, 2, 150)) // against its own watermark
+	q.Add(batch(2, 200, 1, 2, 50, 2, 150)) // against its own watermark
 	want(t, q.Ready(), "2@100", "2@150")
 	if c := q.Counters(); c.Late != 1 {
 		t.Errorf("%+v, want 1 late", c)
@@ -214,14 +212,14 @@ func TestLateEventsAreMovedAndCounted(t *testing.T) {
 
 func TestRestGivesEverything(t *testing.T) {
 	q := ordering.New(ordering.DefaultLimits())
-	q.Add(part(1, 0, 1, 10, 0, 1, 30, 1, 40))
-	q.Add(part(3, 0, 1, 10, 4, 2, 35))
+	q.Add(batch(1, 10, 0, 1, 30, 1, 40))
+	q.Add(batch(3, 10, 4, 2, 35))
 	want(t, q.Rest(), "gap 2@10", "1@30", "2@35", "1@40")
 }
 
 func TestEndReleasesWhatWaits(t *testing.T) {
 	q := ordering.New(ordering.DefaultLimits())
-	p := part(1, 0, 1, 10, 0, 1, 30)
+	p := batch(1, 10, 0, 1, 30)
 	p.End = "exit"
 	q.Add(p)
 	if want(t, q.Ready(), "1@30"); q.End() != "exit" {
@@ -234,7 +232,7 @@ func TestOrderOfLargeBatches(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, threads := range []int{1, 3, 40, 700, 5000} {
 		for _, span := range []int64{1, 30, 1000, 1e6, 1e8, 1e13, 1e15} {
-			p := ordering.Part{Batch: 1, Parts: 1, Watermark: math.MaxInt64}
+			p := ordering.Batch{Number: 1, Watermark: math.MaxInt64}
 			for _, th := range random.Perm(threads) {
 				start := len(p.Events)
 				for range 1 + random.IntN(2+2000/threads) {
@@ -282,7 +280,7 @@ func FuzzQueue(f *testing.F) {
 			}
 		}
 		for ; len(data) >= 5; data = data[5:] {
-			if q.Add(part(uint64(data[0]), uint32(data[1]%4), uint32(data[2]%4), jvmthread.Time(data[3]), 0, int(data[1]), int(data[4]))) {
+			if q.Add(batch(uint64(data[0]), jvmthread.Time(data[3]), 0, int(data[1]), int(data[4]))) {
 				added++
 			}
 			check(q.Ready())
@@ -297,16 +295,16 @@ func FuzzQueue(f *testing.F) {
 // States are unknown from when the session went elsewhere on: after the events that had arrived by then, also those beyond the watermark.
 func TestGapOfASessionThatWasElsewhereFollowsWhatHadArrived(t *testing.T) {
 	q := ordering.New(ordering.DefaultLimits())
-	q.Add(part(1, 0, 1, 20, 0, 1, 10, 1, 22))
+	q.Add(batch(1, 20, 0, 1, 10, 1, 22))
 	want(t, q.Ready(), "1@10")
 	q.Rejoin()
-	q.Add(part(9, 0, 1, 60, 50, 1, 55))
+	q.Add(batch(9, 60, 50, 1, 55))
 	q.Skip()
 	want(t, q.Ready(), "1@22", "gap 0@23", "1@55")
 
 	q = ordering.New(ordering.DefaultLimits())
 	q.Resume(4, 7, 30)
-	q.Add(part(9, 0, 1, 60, 50, 1, 55))
+	q.Add(batch(9, 60, 50, 1, 55))
 	q.Skip()
 	want(t, q.Ready(), "gap 0@30", "1@55")
 }
@@ -316,9 +314,9 @@ func TestGapOfASessionThatWasElsewhereFollowsWhatHadArrived(t *testing.T) {
 func TestResumedQueueSkipsWhatWasProcessed(t *testing.T) {
 	q := ordering.New(ordering.DefaultLimits())
 	q.Resume(3, 7, 100)
-	q.Add(part(3, 0, 1, 90, 7, 1, 92, 1, 105))
+	q.Add(batch(3, 90, 7, 1, 92, 1, 105))
 	want(t, q.Ready())
-	q.Add(part(4, 0, 1, 110, 9, 2, 97, 2, 107))
+	q.Add(batch(4, 110, 9, 2, 97, 2, 107))
 	want(t, q.Ready(), "1@105", "2@107")
 	if c := q.Counters(); c.Late != 0 || c.Missed != 0 || q.Seen() != 11 {
 		t.Errorf("%+v and %d seen, want none late or missed, and 11", c, q.Seen())
@@ -328,14 +326,14 @@ func TestResumedQueueSkipsWhatWasProcessed(t *testing.T) {
 // A sender that has lost its JVM assumes the end, with the number of the batch with which the JVM returns. If that comes while both wait for an
 // earlier batch, the session goes on.
 func TestBatchReplacesAnEndThatWasAssumed(t *testing.T) {
-	lost := part(2, 0, 1, 30, 1)
+	lost := batch(2, 30, 1)
 	lost.End, lost.Lost = "lost", true
-	for _, order := range [][]ordering.Part{{lost, part(2, 0, 1, 40, 1, 1, 35)}, {part(2, 0, 1, 40, 1, 1, 35), lost}} {
+	for _, order := range [][]ordering.Batch{{lost, batch(2, 40, 1, 1, 35)}, {batch(2, 40, 1, 1, 35), lost}} {
 		q := ordering.New(ordering.DefaultLimits())
 		for _, p := range order {
 			q.Add(p)
 		}
-		q.Add(part(1, 0, 1, 20, 0, 1, 10))
+		q.Add(batch(1, 20, 0, 1, 10))
 		want(t, q.Ready(), "1@10", "1@35")
 		if q.End() != "" {
 			t.Errorf("the session has ended as %s", q.End())
@@ -345,16 +343,16 @@ func TestBatchReplacesAnEndThatWasAssumed(t *testing.T) {
 
 // An end that was assumed does not count if later batches have arrived.
 func TestLaterBatchesDisproveAnEndThatWasAssumed(t *testing.T) {
-	lost := part(2, 0, 1, 30, 1)
+	lost := batch(2, 30, 1)
 	lost.End, lost.Lost = "lost", true
 	q := ordering.New(ordering.DefaultLimits())
-	q.Add(part(1, 0, 1, 20, 0, 1, 10))
-	q.Add(part(3, 0, 1, 50, 2, 1, 45))
+	q.Add(batch(1, 20, 0, 1, 10))
+	q.Add(batch(3, 50, 2, 1, 45))
 	q.Add(lost)
-	q.Add(part(2, 0, 1, 40, 1, 1, 35))
+	q.Add(batch(2, 40, 1, 1, 35))
 	want(t, q.Ready(), "1@10", "1@35", "1@45")
-	q.Add(part(6, 0, 1, 70, 5, 1, 65))
-	lost.Batch, lost.Before = 5, 4
+	q.Add(batch(6, 70, 5, 1, 65))
+	lost.Number, lost.Before = 5, 4
 	q.Add(lost)
 	q.Skip()
 	want(t, q.Ready(), "gap 2@50", "1@65")

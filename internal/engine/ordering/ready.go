@@ -120,7 +120,7 @@ func (q *Queue) sort(until jvmthread.Time) {
 // maxDigit is how many bits of a time a pass of a radix sort looks at: the counters of a pass fit into the CPU's fastest cache.
 const maxDigit = 10
 
-// sortKeys sorts the keys, whose times span the given number of nanoseconds. They consist of sorted runs, one for each part of a batch. Each
+// sortKeys sorts the keys, whose times span the given number of nanoseconds. They consist of sorted runs, one for each thread of a batch. Each
 // pass over them either halves the number of runs or sorts by one digit: a batch has few runs, or a short span.
 func (q *Queue) sortKeys(span uint64) {
 	const enough = 256 // keys, so that the counters of a pass do not matter

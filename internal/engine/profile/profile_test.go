@@ -40,7 +40,7 @@ func replay(t *testing.T, seed uint64, each func(e *drive.Session, w *window.Win
 		}
 		each(e, w)
 	}
-	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: sim.Events[len(sim.Events)-1].Time, Events: sim.Events})
+	e.Add(ordering.Batch{Number: 1, Watermark: sim.Events[len(sim.Events)-1].Time, Events: sim.Events})
 	e.Advance(yield)
 	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 	end(e)

@@ -56,7 +56,7 @@ func TestWhosePath(t *testing.T) {
 				f.Wanted = func(id jvmthread.ThreadID) bool { return id == h.Thread(test.wanted) }
 			}
 			e := drive.New(engine.DefaultConfig(), nil)
-			e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
+			e.Add(ordering.Batch{Number: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
 			e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 				f.Find(w)
 				if w.Verdict == nil || w.Verdict.Path.Thread != h.Thread(test.want) {

@@ -58,7 +58,7 @@ func TestDetailsOfIntervals(t *testing.T) {
 			}
 		}
 	}
-	require.True(t, e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: 40, Events: events}))
+	require.True(t, e.Add(ordering.Batch{Number: 1, Watermark: 40, Events: events}))
 	e.Advance(yield)
 	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 	blocked := jvmthread.Detail{Span: mine, OwnerSpan: his, OwnerStack: 6}

@@ -46,7 +46,7 @@ func TestHolders(t *testing.T) {
 			}
 			names := map[jvmthread.ThreadID]string{h.Thread("A"): "A", h.Thread("B"): "B"}
 			e := drive.New(engine.DefaultConfig(), nil)
-			e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
+			e.Add(ordering.Batch{Number: 1, Watermark: h.Events[len(h.Events)-1].Time + 1, Events: h.Events})
 			e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 				var last jvmthread.Interval
 				for _, l := range w.Lanes {

@@ -62,7 +62,7 @@ func TestFoldMinorKeepsLongReentering(t *testing.T) {
 			"3000 a waited lock=queue\n%d a waitReturned lock=queue\n900000 a yield\n", 3000+took))
 		require.NoError(t, err)
 		e := drive.New(engine.DefaultConfig(), h.Symbols())
-		e.Add(ordering.Part{Batch: 1, Parts: 1, Events: h.Events})
+		e.Add(ordering.Batch{Number: 1, Events: h.Events})
 		e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 			w.FoldMinor()
 			w.Select(2000, 0)
@@ -100,7 +100,7 @@ func idlers(t *testing.T, idle int, check func(w *window.Window, name func(jvmth
 		}
 	}
 	e := drive.New(engine.DefaultConfig(), h.Symbols())
-	e.Add(ordering.Part{Batch: 1, Parts: 1, Events: h.Events})
+	e.Add(ordering.Batch{Number: 1, Events: h.Events})
 	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) { check(w, func(id jvmthread.ThreadID) string { return names[id] }) })
 }
 

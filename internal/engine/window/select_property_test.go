@@ -84,7 +84,7 @@ func TestSelectKeepsBothEndsOfHandoffs(t *testing.T) {
 			owner = other
 		}
 		e := drive.New(engine.DefaultConfig(), nil)
-		e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: at + 1, Events: events})
+		e.Add(ordering.Batch{Number: 1, Watermark: at + 1, Events: events})
 		e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 			window.NewFinder().Find(w)
 			w.Select(2000, 501)

@@ -20,15 +20,7 @@ func withWindow(t *testing.T, seed uint64, threads, actions int, check func(*win
 	t.Helper()
 	sim := threadtest.Simulate(seed, threads, 3, actions)
 	e := drive.New(engine.DefaultConfig(), nil)
-	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
-	for _, ev := range sim.Events {
-		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
-	}
-	n := uint32(0)
-	for _, evs := range byThread {
-		e.Add(ordering.Part{Batch: 1, Part: n, Parts: uint32(len(byThread)), Events: evs})
-		n++
-	}
+	e.Add(ordering.Batch{Number: 1, Events: sim.Events})
 	e.Close(jvmthread.NoTime, window.CutEnd, check)
 }
 

@@ -46,7 +46,7 @@ func follow(c *collector) made {
 	cfg := engine.DefaultConfig()
 	cfg.Window = math.MaxInt64
 	e := drive.New(cfg, c.symbols)
-	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: max(c.ends[0].Time, c.last+1), Events: c.events})
+	e.Add(ordering.Batch{Number: 1, Watermark: max(c.ends[0].Time, c.last+1), Events: c.events})
 	e.Close(jvmthread.NoTime, window.CutEnd, func(w *window.Window) {
 		m.interactions, m.holds, m.end = slices.Collect(w.Interactions()), w.Holds, w.End
 		for _, l := range w.Lanes {

@@ -108,7 +108,7 @@ func TestCalls(t *testing.T) {
 	emitter.Calls = &threadpdata.Calls{}
 	e.Watch(emitter.Calls.See)
 	events := append([]jvmthread.Event{{Kind: jvmthread.KindYield, Time: at(0), Thread: 2}}, calls...)
-	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: at(60), Events: append(events, jvmthread.Event{Kind: jvmthread.KindYield, Time: at(60), Thread: 2})})
+	e.Add(ordering.Batch{Number: 1, Watermark: at(60), Events: append(events, jvmthread.Event{Kind: jvmthread.KindYield, Time: at(60), Thread: 2})})
 	td := ptrace.NewTraces()
 	rs := td.ResourceSpans().AppendEmpty()
 	spanlines.Resource(&recording.Session{ID: jvmthread.SessionID{1}}, "native").CopyTo(rs.Resource())

@@ -69,7 +69,7 @@ func TestFoldedIntervalsAreCounted(t *testing.T) {
 	finder := options.NewFinder(sym)
 	id := jvmthread.SessionID{9}
 	emitter := threadpdata.NewEmitter(id, sym, e.Waits())
-	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: events[len(events)-1].Time, Events: events})
+	e.Add(ordering.Batch{Number: 1, Watermark: events[len(events)-1].Time, Events: events})
 	write := func(w *window.Window) {
 		defer w.Release()
 		td := ptrace.NewTraces()

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -73,9 +74,7 @@ func crowd(st *store.Store, threads int, locks uint32, intervals int) {
 			}
 		}
 		batch++
-		for id, list := range byThread {
-			e.Add(ordering.Part{Batch: batch, Part: uint32(id), Parts: uint32(threads), Watermark: at, Before: before, Events: list})
-		}
+		e.Add(ordering.Batch{Number: batch, Watermark: at, Before: before, Events: slices.Concat(byThread...)})
 		for id, list := range byThread {
 			before += uint64(len(list))
 			byThread[id] = list[:0]

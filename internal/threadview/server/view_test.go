@@ -7,11 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,15 +47,7 @@ func watched(events []jvmthread.Event, length time.Duration, sym *symbols.Table,
 	if see != nil {
 		e.Watch(see)
 	}
-	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
-	for _, ev := range events {
-		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
-	}
-	for part, id := range slices.Sorted(maps.Keys(byThread)) {
-		e.Add(ordering.Part{
-			Batch: 1, Part: uint32(part), Parts: uint32(len(byThread)), Watermark: events[len(events)-1].Time + 1, Events: byThread[id],
-		})
-	}
+	e.Add(ordering.Batch{Number: 1, Watermark: events[len(events)-1].Time + 1, Events: events})
 	e.Advance(yield)
 	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 }

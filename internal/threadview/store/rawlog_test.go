@@ -29,15 +29,7 @@ func watched(st *store.Store, events []jvmthread.Event, length time.Duration) *s
 	e := drive.New(cfg, nil)
 	e.Watch(func(events []jvmthread.Event) { s.Events(events, sym) })
 	yield := func(w *window.Window) { s.Append(w, sym) }
-	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
-	for _, ev := range events {
-		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
-	}
-	var part uint32
-	for _, list := range byThread {
-		e.Add(ordering.Part{Batch: 1, Part: part, Parts: uint32(len(byThread)), Watermark: events[len(events)-1].Time + 1, Events: list})
-		part++
-	}
+	e.Add(ordering.Batch{Number: 1, Watermark: events[len(events)-1].Time + 1, Events: events})
 	e.Advance(yield)
 	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 	s.Close(window.CutEnd)

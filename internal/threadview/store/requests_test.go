@@ -36,7 +36,7 @@ func shop(maxBytes int64, spans bool) *store.Snapshot {
 			kept = append(kept, ev)
 		}
 	}
-	e.Add(ordering.Part{Batch: 1, Parts: 1, Watermark: kept[len(kept)-1].Time + 1, Events: kept})
+	e.Add(ordering.Batch{Number: 1, Watermark: kept[len(kept)-1].Time + 1, Events: kept})
 	yield := func(w *window.Window) { s.Append(w, sym) }
 	e.Advance(yield)
 	e.Close(jvmthread.NoTime, window.CutEnd, yield)

@@ -31,15 +31,7 @@ func run(events []jvmthread.Event, length time.Duration, yield engine.Yield) {
 	cfg := engine.DefaultConfig()
 	cfg.Window = length
 	e := drive.New(cfg, nil)
-	byThread := make(map[jvmthread.ThreadID][]jvmthread.Event)
-	for _, ev := range events {
-		byThread[ev.Thread] = append(byThread[ev.Thread], ev)
-	}
-	var part uint32
-	for _, list := range byThread {
-		e.Add(ordering.Part{Batch: 1, Part: part, Parts: uint32(len(byThread)), Watermark: events[len(events)-1].Time + 1, Events: list})
-		part++
-	}
+	e.Add(ordering.Batch{Number: 1, Watermark: events[len(events)-1].Time + 1, Events: events})
 	e.Advance(yield)
 	e.Close(jvmthread.NoTime, window.CutEnd, yield)
 }
