@@ -105,6 +105,7 @@ some() {
     expiring
     virtual
     exact
+    initializing -Xcheck:jni
     [ -x "$java.aarch64" ] || pinned -Xcheck:jni # its library is for this processor
     running
     [ -x "$java.aarch64" ] || attached_virtual 50 -Xcheck:jni # the agent looks for a limited time
@@ -193,6 +194,8 @@ all() {
     exact
     pinned -Xcheck:jni
     initialized
+    initializing -Xcheck:jni
+    initializing -Xcomp
     running
     attached_virtual 50 -Xcheck:jni
     notices_of_virtual

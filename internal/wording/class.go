@@ -8,14 +8,25 @@ import "strings"
 // classObject begins the class of a lock that is the object of a class.
 const classObject = "java.lang.Class<"
 
+// initializer ends the class of a lock that threads want while another one initializes a class: com.acme.Registry.<clinit>.
+const initializer = ".<clinit>"
+
+// IsInitialization reports whether what threads wait for is the initialization of a class, by the class of the lock or by its name.
+func IsInitialization(lock string) bool {
+	return strings.HasSuffix(lock, initializer) || strings.HasPrefix(lock, Initialization)
+}
+
 // SimpleClass returns a class name without its package, or "?" if it is empty. For the inner classes on which locks of java.util.concurrent
-// block, it returns the outer class, which users know.
+// block, it returns the outer class, which users know. For com.acme.Registry.<clinit>, it is "class initialization of Registry".
 func SimpleClass(class string) string {
 	if class == "" {
 		return "?"
 	}
 	if of, ok := strings.CutPrefix(class, classObject); ok {
 		return "Class<" + SimpleClass(strings.TrimSuffix(of, ">")) + ">"
+	}
+	if of, ok := strings.CutSuffix(class, initializer); ok {
+		return Initialization + " of " + SimpleClass(of)
 	}
 	n := withoutNumber(ArrayName(class))
 	n = n[strings.LastIndexByte(n, '.')+1:]

@@ -164,6 +164,10 @@ var pasts = map[string]string{
 // holding says what the culprit did: "report slept 1.20 s in Report.write holding OrderBook.lock".
 func (s *sentence) holding(c *viewapi.Cost) *sentence {
 	h := &c.Holders[0]
+	held, while := " held ", " holding "
+	if IsInitialization(c.Name) {
+		held, while = " was in ", " during "
+	}
 	s.add(viewapi.RoleThread, h.Thread.Name)
 	first, rest, more := strings.Cut(h.Text, " ")
 	if past := pasts[first]; past != "" && h.Part >= nearlyAll && c.Next == nil {
@@ -171,9 +175,9 @@ func (s *sentence) holding(c *viewapi.Cost) *sentence {
 		if more {
 			s.text(" " + rest)
 		}
-		return s.text(" holding ").whole(c)
+		return s.text(while).whole(c)
 	}
-	s.text(" held ").whole(c).text(" for ").time(h.Time)
+	s.text(held).whole(c).text(" for ").time(h.Time)
 	if h.Text != "" && c.Next == nil {
 		s.text(", mostly " + h.Text)
 	}

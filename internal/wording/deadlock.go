@@ -23,7 +23,11 @@ func Deadlock(d *viewapi.Deadlock, since string, more int) []viewapi.Part {
 			s.add(viewapi.RoleThread, m.Thread.Name).text(" waits for ")
 		}
 		if i < most {
-			s.add(viewapi.RoleLock, SimpleClass(m.Lock.Class)).text(" held by ").add(viewapi.RoleThread, next.Thread.Name)
+			by := " held by "
+			if IsInitialization(m.Lock.Class) {
+				by = " by "
+			}
+			s.add(viewapi.RoleLock, SimpleClass(m.Lock.Class)).text(by).add(viewapi.RoleThread, next.Thread.Name)
 		}
 	}
 	if more > 0 {

@@ -58,6 +58,14 @@ var costs = []struct {
 		CostRow: book, Waiters: 8, Who: who(matchers, threads("settle-*", 4, 900*ms), threads("audit", 1, 20*ms)), Site: in, Culprit: true,
 		Holders: []viewapi.Holder{asleep}, Others: who(threads("audit", 1, 20*ms)),
 	}},
+	{"class initialization", viewapi.Cost{
+		CostRow: waits("class initialization of Registry", "lock", 8920*ms), Waiters: 3, Who: who(matchers), Site: in, Culprit: true,
+		Holders: []viewapi.Holder{holder("loader", 2230*ms, 1, "asleep in Registry.<clinit>", "com.acme.Registry.<clinit>", 1)},
+	}},
+	{"class initialization, several things", viewapi.Cost{
+		CostRow: waits("class initialization of Registry", "lock", 8920*ms), Waiters: 3, Who: who(matchers), Site: in, Culprit: true,
+		Holders: []viewapi.Holder{holder("loader", 2230*ms, 1, "asleep in Registry.<clinit>", "com.acme.Registry.<clinit>", 0.6)},
+	}},
 	{"it did several things", viewapi.Cost{CostRow: book, Waiters: 3, Who: who(matchers), Site: in, Culprit: true, Holders: []viewapi.Holder{
 		holder("report", 8920*ms, 0.97, "running in Report.format", "com.acme.orders.Report.format", 0.6),
 	}}},
@@ -183,6 +191,8 @@ func TestSentences(t *testing.T) {
 	}
 	two := viewapi.Deadlock{Members: []viewapi.DeadlockMember{member("a", "com.acme.Left"), member("b", "com.acme.Right")}}
 	add("deadlock", wording.Deadlock(&two, "12:00:03 UTC", 0))
+	classes := viewapi.Deadlock{Members: []viewapi.DeadlockMember{member("a", "com.acme.Left.<clinit>"), member("b", "com.acme.Right.<clinit>")}}
+	add("deadlock of class initializations", wording.Deadlock(&classes, "12:00:03 UTC", 0))
 	for i := range 4 {
 		two.Members = append(two.Members, member(fmt.Sprint("c-", i), "com.acme.Fork"))
 	}

@@ -107,6 +107,9 @@ func Object(w jvmthread.Wait, class, lock, entry string) string {
 	if w.Idle() || w == jvmthread.WaitSleep {
 		return ""
 	}
+	if w == jvmthread.WaitLock && strings.HasSuffix(class, initializer) {
+		return SimpleClass(class)
+	}
 	if lock != "" && w != jvmthread.WaitPool {
 		return lock
 	}
@@ -127,7 +130,8 @@ func Object(w jvmthread.Wait, class, lock, entry string) string {
 }
 
 // Initialization is what threads wait for while another thread initializes a class. HotSpot locks an array of the class for that, which no
-// program sees. A program that locks an array of its own has a name for it, with rare exceptions.
+// program sees. A program that locks an array of its own has a name for it, with rare exceptions. The agent knows the class, and has
+// another name for the lock: see SimpleClass.
 const (
 	Initialization = "class initialization"
 	initLock       = "[I"

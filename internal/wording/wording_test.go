@@ -19,8 +19,9 @@ func TestSimpleClass(t *testing.T) {
 		"[[Lcom.acme.Order;":        "Order[][]",
 		"java.lang.Class":           "Class",
 		"java.lang.Class<Registry>": "Class<Registry>",
-		"java.lang.Class<com.acme.Registry$Entry>":             "Class<Registry$Entry>",
-		"java.util.concurrent.locks.ReentrantLock$NonfairSync": "ReentrantLock",
+		"java.lang.Class<com.acme.Registry$Entry>":               "Class<Registry$Entry>",
+		"java.util.concurrent.locks.ReentrantLock$NonfairSync":   "ReentrantLock",
+		"com.acme.Registry.<clinit>":                             "class initialization of Registry",
 		"com.acme.Order$1":                                       "Order$1",
 		"com.acme.Order2":                                        "Order2",
 		"com.acme.Order$$Lambda$14/0x0000000800c03":              "Order$$Lambda",
@@ -76,6 +77,8 @@ func TestObjectNamesClassInitialization(t *testing.T) {
 	for _, test := range []struct{ class, lock, want string }{
 		{"[I", "", "class initialization"},
 		{"[I", "Counters.array", "Counters.array"},
+		{"com.acme.Registry.<clinit>", "", "class initialization of Registry"},
+		{"com.acme.Registry.<clinit>", "Orders.registry", "class initialization of Registry"},
 		{"[J", "", "long[]"},
 		{"", "", ""},
 	} {

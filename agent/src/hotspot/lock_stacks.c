@@ -27,8 +27,6 @@ static struct {
     ptrdiff_t begun;   // from there to the number of collections
 } vm;
 
-static __thread uintptr_t ended; // this thread's structure, once its end was reported
-
 static uintptr_t structure_of(JNIEnv *env) {
     return (uintptr_t)env - (uintptr_t)vm.env;
 }
@@ -59,58 +57,6 @@ bool weft_lock_stacks_init(JNIEnv *env, ptrdiff_t env_offset) {
     vm.room = (uint32_t)(size - (uint64_t)vm.entries);
     vm.readable = used(structure_of(env)) <= vm.room;
     return vm.readable;
-}
-
-// Up to 23, the structure of a carrier does not show which thread it runs.
-static bool is_listed(JNIEnv *env, jthread thread) {
-    return vm.readable && (vm.has_id || !weft_jvm_is_carrier(env, thread));
-}
-
-void weft_lock_stacks_start(JNIEnv *env, jthread thread) {
-    if (is_listed(env, thread)) {
-        ended = 0;
-        weft_living_add(structure_of(env), weft_jvm_thread_id(env, thread));
-    }
-}
-
-// The JVM's own compiler threads end without a report. They run no Java.
-static bool runs_java(jthread thread) {
-    jint frames = 0;
-    return (*weft_jvm.ti)->GetFrameCount(weft_jvm.ti, thread, &frames) == JVMTI_ERROR_NONE &&
-           frames > 0;
-}
-
-void weft_lock_stacks_seen(JNIEnv *env, jthread thread) {
-    if (is_listed(env, thread) && structure_of(env) != ended && runs_java(thread)) {
-        weft_living_add(structure_of(env), weft_jvm_thread_id(env, thread));
-    }
-}
-
-void weft_lock_stacks_end(JNIEnv *env) {
-    if (vm.readable) {
-        ended = structure_of(env);
-        weft_living_end(ended);
-    }
-}
-
-void weft_lock_stacks_add_known(JNIEnv *env) {
-    jint count = 0;
-    jthread *threads = NULL;
-    if (!vm.readable ||
-        (*weft_jvm.ti)->GetAllThreads(weft_jvm.ti, &count, &threads) != JVMTI_ERROR_NONE) {
-        return;
-    }
-    for (jint i = 0; i < count; i++) {
-        // A thread with Java frames has not reported its end, and will.
-        uint64_t ends = weft_living_ends();
-        uint64_t id = weft_jvm_thread_id(env, threads[i]);
-        if (id != 0 && is_listed(env, threads[i]) && runs_java(threads[i])) {
-            jlong structure = (*env)->GetLongField(env, threads[i], weft_jvm.eetop);
-            weft_living_add_other((uintptr_t)structure, id, ends);
-        }
-        (*env)->DeleteLocalRef(env, threads[i]);
-    }
-    weft_jvm_deallocate(threads);
 }
 
 struct search {

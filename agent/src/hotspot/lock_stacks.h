@@ -21,15 +21,6 @@ enum { WEFT_LOCK_STACK_MAX = 64 }; // entries of a lock stack that is believed
 // False if the JVM has no lock stacks or does not export what is needed.
 bool weft_lock_stacks_init(JNIEnv *env, ptrdiff_t env_offset);
 
-// The current platform thread starts; or is older than the agent and seen for the first time; or
-// ends.
-void weft_lock_stacks_start(JNIEnv *env, jthread thread);
-void weft_lock_stacks_seen(JNIEnv *env, jthread thread);
-void weft_lock_stacks_end(JNIEnv *env);
-
-// Lists the other threads that run Java. Thread ends must be reported already.
-void weft_lock_stacks_add_known(JNIEnv *env);
-
 // The id of the thread that has locked an object. False if it is not found.
 bool weft_lock_stacks_find(jobject object, uint64_t *id);
 

@@ -32,6 +32,8 @@ static const char *const texts[WEFT_NOTICES] = {
                               "java.lang.VirtualThread are not as known",
     [WEFT_NOTICE_NO_PINNED] =
         "waits of virtual threads at monitors do not show that they pin a carrier: " MISSING,
+    [WEFT_NOTICE_NO_CLASS_WAITS] =
+        "waits for the initialization of classes are not recorded: " MISSING,
     [WEFT_NOTICE_CALLS_REMOVED] =
         "not all that wakes virtual threads is recorded: another agent has removed the calls that "
         "virtual=exact adds to java.lang.VirtualThread",

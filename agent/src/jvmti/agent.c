@@ -12,7 +12,9 @@
 #include <time.h>
 
 #include "hotspot/at_monitor.h"
+#include "hotspot/initializing.h"
 #include "hotspot/jvm.h"
+#include "hotspot/listing.h"
 #include "hotspot/owner.h"
 #include "jvmti/answer.h"
 #include "jvmti/hooks.h"
@@ -72,7 +74,9 @@ static bool make_ready(JNIEnv *env, jthread thread, const char **warning,
         snprintf(problem, WEFT_PROBLEM_MAX, "no memory for events; reduce pool or series");
         return false;
     }
+    weft_listing_init(env, thread);
     weft_owner_init(env, thread);
+    weft_initializing_init(env, thread);
     weft_at_monitor_init(env, thread);
     weft_owner_note(weft_jvm.version);
     weft_stacks_init(env, thread);

@@ -8,6 +8,7 @@
 #include "hotspot/jvm.h"
 #include "hotspot/owner.h"
 #include "hotspot/vmstructs.h"
+#include "jvmti/class_waits.h"
 #include "jvmti/returns.h"
 #include "jvmti/timeout.h"
 #include "options/settings.h"
@@ -165,6 +166,11 @@ void JNICALL weft_monitors_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
     if (waiting->kind != 0 && waiting->kind != WEFT_NOT_RECORDED) {
         r.hash = waiting->hash;
         r.class_id = waiting->class_id;
+        weft_record_now(&scope, &r);
+    } else if (scope.subject == 0 && waiting->kind == 0 && (waiting->flags & CALLED) == 0 &&
+               weft_class_waits_end(env, &r)) {
+        r.kind = WEFT_EV_CONTENDED_ENTERED;
+        r.flags = 0;
         weft_record_now(&scope, &r);
     } else if (scope.subject != 0 && waiting->kind == 0 && !is_own_wait(&scope) &&
                weft_settings_wanted(r.kind)) {

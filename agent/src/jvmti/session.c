@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "hotspot/jvm.h"
-#include "hotspot/lock_stacks.h"
+#include "hotspot/listing.h"
 #include "jvmti/describe.h"
 #include "jvmti/exact.h"
 #include "jvmti/leave.h"
@@ -82,7 +82,8 @@ static bool start_sender(JNIEnv *env) {
                                         .duration = options.duration,
                                         .session = number,
                                         .expired = expired,
-                                        .renewed = renew};
+                                        .renewed = renew,
+                                        .look = weft_snapshot_thread_look};
     if (options.file[0] != '\0') {
         config.file = options.file;
         config.file_size = options.file_size;
@@ -155,7 +156,7 @@ bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
     weft_snapshot_thread_start();
     // From here on the end of each thread is reported. It must be before any of them is listed.
     if (switch_event(JVMTI_ENABLE, JVMTI_EVENT_THREAD_END)) {
-        weft_lock_stacks_add_known(env);
+        weft_listing_add_known(env);
     }
     weft_control_begin();
     running = true;

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "hotspot/jvm.h"
+#include "jvmti/class_waits.h"
 #include "jvmti/snapshot.h"
 #include "jvmti/watch.h"
 #include "record/self.h"
@@ -28,10 +29,18 @@ static struct {
     pthread_cond_t changed;
     bool alive;   // the thread runs
     bool wanted;  // a snapshot is requested
+    bool classes; // threads wait for classes
     bool added;   // there are new threads to watch
     int64_t next; // when the next snapshot may be taken
     bool stop;
 } snapshots = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+// What the thread has to do besides polling.
+struct todo {
+    bool snapshot;
+    bool classes;
+    bool stopped;
+};
 
 // Sleeps for a time, or until something changes. Called with the mutex held.
 static void sleep_for(int64_t nanoseconds) {
@@ -51,24 +60,26 @@ static void leave(void) {
 
 // Sleeps until a snapshot is due or the time is over. False if there is nothing more to do, and the
 // thread has left; or if it is stopped.
-static bool pause_for(int64_t nanoseconds, bool watching, bool *snapshot, bool *stopped) {
+static bool pause_for(int64_t nanoseconds, bool watching, struct todo *todo) {
     pthread_mutex_lock(&snapshots.mutex);
     watching = watching || snapshots.added;
     snapshots.added = false;
     int64_t end = weft_clock() + nanoseconds;
     for (;;) {
         int64_t now = weft_clock();
-        *snapshot = snapshots.wanted && now >= snapshots.next;
-        if (snapshots.stop || *snapshot || !(watching || snapshots.wanted) ||
+        todo->snapshot = snapshots.wanted && now >= snapshots.next;
+        todo->classes = snapshots.classes;
+        if (snapshots.stop || todo->snapshot || todo->classes || !(watching || snapshots.wanted) ||
             (watching && now >= end)) {
             break;
         }
         bool later = snapshots.wanted && (!watching || snapshots.next < end);
         sleep_for((later ? snapshots.next : end) - now);
     }
-    *stopped = snapshots.stop;
-    snapshots.wanted = snapshots.wanted && !*snapshot;
-    bool go_on = !snapshots.stop && (*snapshot || watching);
+    todo->stopped = snapshots.stop;
+    snapshots.wanted = snapshots.wanted && !todo->snapshot;
+    snapshots.classes = false;
+    bool go_on = !snapshots.stop && (todo->snapshot || todo->classes || watching);
     if (!go_on && !snapshots.stop) {
         leave();
     }
@@ -81,7 +92,7 @@ static bool pause_for(int64_t nanoseconds, bool watching, bool *snapshot, bool *
 static bool leave_stopped(JNIEnv *env) {
     weft_watch_clear(env);
     pthread_mutex_lock(&snapshots.mutex);
-    bool more = !snapshots.stop && (snapshots.wanted || snapshots.added);
+    bool more = !snapshots.stop && (snapshots.wanted || snapshots.classes || snapshots.added);
     if (!more) {
         leave();
     }
@@ -97,6 +108,7 @@ static int64_t pause_after(int64_t cost) {
 static void ensure_thread(void);
 
 void weft_snapshot_thread_take(JNIEnv *env) {
+    weft_class_waits_forget();
     if (weft_snapshot_take(env)) {
         pthread_mutex_lock(&snapshots.mutex);
         snapshots.added = true;
@@ -108,7 +120,7 @@ void weft_snapshot_thread_take(JNIEnv *env) {
 static void *run(void *nothing) {
     JNIEnv *env = NULL;
     JavaVMAttachArgs args = {JNI_VERSION_1_6, "weft-snapshot", NULL};
-    bool snapshot = false;
+    struct todo todo;
     bool watching = true;
     int64_t cost = 0;
     (void)nothing;
@@ -119,15 +131,16 @@ static void *run(void *nothing) {
         pthread_mutex_unlock(&snapshots.mutex);
         return NULL;
     }
-    bool stopped = false;
-    while (pause_for(pause_after(cost), watching, &snapshot, &stopped) ||
-           (stopped && !leave_stopped(env))) {
-        if (stopped) {
+    while (pause_for(pause_after(cost), watching, &todo) || (todo.stopped && !leave_stopped(env))) {
+        if (todo.stopped) {
             watching = false; // except for what was added
             continue;
         }
         int64_t before = weft_clock();
-        if (snapshot) {
+        if (todo.classes) {
+            weft_class_waits_take(env);
+        }
+        if (todo.snapshot) {
             weft_snapshot_thread_take(env);
             int64_t after = weft_clock();
             pthread_mutex_lock(&snapshots.mutex);
@@ -169,6 +182,15 @@ void weft_snapshot_thread_request(void) {
     pthread_mutex_unlock(&snapshots.mutex);
 }
 
+void weft_snapshot_thread_look(void) {
+    if (weft_class_waits_due(weft_clock())) {
+        pthread_mutex_lock(&snapshots.mutex);
+        snapshots.classes = true;
+        ensure_thread();
+        pthread_mutex_unlock(&snapshots.mutex);
+    }
+}
+
 void weft_snapshot_thread_start(void) {
     pthread_mutex_lock(&snapshots.mutex);
     snapshots.stop = false;
@@ -183,7 +205,7 @@ void weft_snapshot_thread_stop(void) {
     until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&snapshots.mutex);
     snapshots.stop = true;
-    snapshots.wanted = false;
+    snapshots.wanted = snapshots.classes = false;
     pthread_cond_broadcast(&snapshots.changed);
     while (snapshots.alive &&
            pthread_cond_timedwait(&snapshots.changed, &snapshots.mutex, &until) == 0) {

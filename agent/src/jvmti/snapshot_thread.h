@@ -14,6 +14,9 @@ void weft_snapshot_thread_take(JNIEnv *env);
 // Requests a snapshot, from any thread; it is taken soon.
 void weft_snapshot_thread_request(void);
 
+// Looks for waits for classes (class_waits.h), and has the thread record them. The sender calls it.
+void weft_snapshot_thread_look(void);
+
 // A session begins: the thread may start. If the previous session's thread is still there, it
 // continues.
 void weft_snapshot_thread_start(void);

@@ -4,7 +4,7 @@
 #include "jvmti/threads.h"
 
 #include "hotspot/jvm.h"
-#include "hotspot/lock_stacks.h"
+#include "hotspot/listing.h"
 #include "hotspot/owner.h"
 #include "hotspot/walk_cache.h"
 #include "jvmti/timeout.h"
@@ -27,7 +27,7 @@ static void (*jvm_set_name)(JNIEnv *, jobject, jstring);
 void JNICALL weft_threads_on_start(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     struct weft_scope scope;
     (void)ti;
-    weft_lock_stacks_start(env, thread);
+    weft_listing_start(env, thread);
     if (weft_self_start(env, thread, &scope)) {
         struct weft_record r = {.kind = WEFT_EV_THREAD_START};
         weft_record_now(&scope, &r);
@@ -39,7 +39,7 @@ void JNICALL weft_threads_on_end(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     struct weft_scope scope;
     uint64_t id = weft_jvm_thread_id(env, thread);
     (void)ti;
-    weft_lock_stacks_end(env);
+    weft_listing_end(env);
     if (weft_self_enter(env, thread, &scope)) {
         struct weft_record r = {.kind = WEFT_EV_THREAD_END};
         weft_self_refresh_name(env, thread, &scope);

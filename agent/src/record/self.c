@@ -7,7 +7,7 @@
 
 #include "hotspot/addresses.h"
 #include "hotspot/jvm.h"
-#include "hotspot/lock_stacks.h"
+#include "hotspot/listing.h"
 #include "hotspot/mounted.h"
 #include "options/filter.h"
 #include "options/settings.h"
@@ -70,7 +70,7 @@ static bool open_self(JNIEnv *env, jthread thread) {
     if (self.carrier) {
         weft_mounted_add(id);
     }
-    weft_lock_stacks_seen(env, thread);
+    weft_listing_seen(env, thread);
     self.object = weft_thread_refs_add(env, thread, id);
     return true;
 }

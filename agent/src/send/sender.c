@@ -52,6 +52,7 @@ static struct {
     const char *endpoint;
     const char *file;
     bool (*renewed)(const uint8_t before[16], const uint8_t session[16]);
+    void (*look)(void);
 
     int event; // wakes the sender
     atomic_bool sleeping;
@@ -254,6 +255,9 @@ static void *run(void *nothing) {
         } else if (weft_published_library() == NULL) {
             share_spans();
         }
+        if (sender.look != NULL) {
+            sender.look();
+        }
         check_expiry();
         sleep_until_needed(records > 0 ? BUSY_WAIT_MS : IDLE_WAIT_MS);
     }
@@ -317,6 +321,7 @@ bool weft_sender_start(const struct weft_sender_config *config) {
     sender.endpoint = config->endpoint;
     sender.file = config->file;
     sender.renewed = config->renewed;
+    sender.look = config->look;
     sender.give_up = config->give_up;
     sender.last_streaming = config->hello.monotonic;
     sender.end = config->duration > 0 ? config->hello.monotonic + config->duration : 0;

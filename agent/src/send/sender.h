@@ -28,6 +28,9 @@ struct weft_sender_config {
     // the values of the hello's attributes. Returns whether it has. May be NULL.
     bool (*renewed)(const uint8_t before[16], const uint8_t session[16]);
 
+    // Called on the sender's thread each time it has drained the threads. May be NULL.
+    void (*look)(void);
+
     // Called on the sender's thread, which goes on, until it returns true. May be NULL if give_up
     // and duration are 0.
     bool (*expired)(uint64_t session);

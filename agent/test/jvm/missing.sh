@@ -28,9 +28,8 @@ lacking() {
         lines=$(grep -c '^weft: ' "$work/err")
         wanted=1
         echo "$name" | grep -Eqx "$replaceable" && wanted=0
-        case $name in # whether virtual threads stay on their carriers, which the JVM otherwise does not tell from 24 on
-        JavaThread._current_waiting_monitor) [ "$major" -ge 24 ] || wanted=0 ;;
-        JavaThread._current_pending_monitor) [ "$major" -lt 24 ] || wanted=2 ;; # and owners
+        case $name in # from 24 on, they also show whether virtual threads stay on their carriers
+        JavaThread._current_waiting_monitor | JavaThread._current_pending_monitor) [ "$major" -lt 24 ] || wanted=2 ;;
         esac
         [ "$lines" = $wanted ] || bad "$name: $lines lines: $(cat "$work/err")"
         [ -s "$work/lacking.weft" ] || bad "$name: nothing was recorded"

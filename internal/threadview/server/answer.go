@@ -95,7 +95,7 @@ func (q *query) subject(at place) subject {
 		n.class = 0 // a pool is one, whatever the classes it uses to wait
 	case at.wait == jvmthread.WaitFuture: // each task has its own
 		n.class, n.text, n.caller = 0, "", site.Function
-	case (n.text != site.Lock || n.text == "") && n.text != wording.Initialization && strings.HasPrefix(class, "java.util."):
+	case (n.text != site.Lock || n.text == "") && !wording.IsInitialization(n.text) && strings.HasPrefix(class, "java.util."):
 		n.caller = site.Function // of one's own locks of the JDK, the class says nothing
 	}
 	return n

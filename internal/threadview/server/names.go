@@ -38,7 +38,7 @@ func (s stackWaits) of(at place) *waits {
 func (q *query) nameAt(w jvmthread.Wait, class string, stack store.StackID) string {
 	site := q.sn.Site(stack)
 	name := wording.Object(w, class, site.Lock, site.Entry)
-	if name == wording.Initialization || w == jvmthread.WaitPool && site.Entry != "" {
+	if wording.IsInitialization(name) || w == jvmthread.WaitPool && site.Entry != "" {
 		return name
 	}
 	return site.Lock

@@ -101,6 +101,8 @@ const primitives: Record<string, string> = {
 export function shortClass(name: string): string {
   const of = /^java\.lang\.Class<(.*)>$/.exec(name)?.[1]; // a lock that is a class itself
   if (of !== undefined) return `Class<${shortClass(of)}>`;
+  const initialized = /^(.*)\.<clinit>$/.exec(name)?.[1]; // what threads wait for while another one initializes a class
+  if (initialized !== undefined) return `class initialization of ${shortClass(initialized)}`;
   const array = /^(\[+)(?:L(.+);|(.))$/.exec(name);
   if (array) return (array[2] ? shortClass(array[2]) : primitives[array[3] ?? ""]) + "[]".repeat(array[1]?.length ?? 0);
   const cut = name.split("/")[0] ?? name;
