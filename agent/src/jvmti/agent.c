@@ -18,6 +18,7 @@
 #include "hotspot/owner.h"
 #include "jvmti/answer.h"
 #include "jvmti/hooks.h"
+#include "jvmti/joins.h"
 #include "jvmti/monitors.h"
 #include "jvmti/parks.h"
 #include "jvmti/sdk.h"
@@ -81,6 +82,7 @@ static bool make_ready(JNIEnv *env, jthread thread, const char **warning,
     weft_owner_note(weft_jvm.version);
     weft_stacks_init(env, thread);
     weft_monitors_init(env);
+    weft_joins_init(env);
     weft_parks_init(env);
     if (!weft_hooks_install(env)) {
         *warning = "some of notify, start, sleep, interrupt and park are not recorded on this JVM";

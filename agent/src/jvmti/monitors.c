@@ -9,6 +9,7 @@
 #include "hotspot/owner.h"
 #include "hotspot/vmstructs.h"
 #include "jvmti/class_waits.h"
+#include "jvmti/joins.h"
 #include "jvmti/returns.h"
 #include "jvmti/timeout.h"
 #include "options/settings.h"
@@ -123,7 +124,7 @@ void JNICALL weft_monitors_on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jo
     if (wanted) {
         weft_self_refresh_name(env, thread, &scope);
         weft_identity_fill(env, object, &r, !scope.aggregated);
-        if (weft_identity_is_a(env, object, r.class_id, WEFT_THREAD)) {
+        if (weft_identity_is_a(env, object, r.class_id, WEFT_THREAD) && weft_joins(NULL)) {
             r.kind = WEFT_EV_JOIN_START;
             r.peer = weft_jvm_thread_id(env, object);
             place = WEFT_PLACE_BLOCK; // no thread contends for a Thread's monitor
@@ -178,7 +179,7 @@ void JNICALL weft_monitors_on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, 
         if (weft_identity_class_wanted(r.class_id)) {
             weft_record_now(&scope, &r);
             r.kind = WEFT_EV_WAIT_RETURNED;
-            if (weft_identity_is_a(env, object, r.class_id, WEFT_THREAD)) {
+            if (weft_identity_is_a(env, object, r.class_id, WEFT_THREAD) && weft_joins(NULL)) {
                 r.kind = WEFT_EV_JOIN_END;
                 r.peer = weft_jvm_thread_id(env, object);
             }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hotspot/jvm.h"
+#include "jvmti/joins.h"
 #include "jvmti/management.h"
 #include "jvmti/parks.h"
 #include "jvmti/virtual_snapshot.h"
@@ -64,10 +65,11 @@ static void examine(JNIEnv *env, struct candidate *c, const struct weft_look *lo
     r->stack = weft_stacks_of(env, c->thread, weft_settings_depth(place_of(r->kind)));
 }
 
-// A wait at a thread object is a join.
-static void find_joined(struct weft_record *r, const struct candidate *list, jint count) {
+// A wait at a thread object may be a join.
+static void find_joined(struct candidate *c, const struct candidate *list, jint count) {
+    struct weft_record *r = &c->finding.record;
     for (jint i = 0; r->kind == WEFT_EV_WAIT && i < count; i++) {
-        if ((uint32_t)list[i].hash == r->hash && r->hash != 0) {
+        if ((uint32_t)list[i].hash == r->hash && r->hash != 0 && weft_joins(c->thread)) {
             r->kind = WEFT_EV_JOIN_START;
             r->peer = list[i].finding.thread;
         }
@@ -105,7 +107,7 @@ static void find_monitors(JNIEnv *env, struct candidate *list, jint count) {
                 r->hash = info->hash;
                 r->class_id = info->class_id;
                 r->peer = r->kind == WEFT_EV_CONTENDED_ENTER ? info->owner : 0;
-                find_joined(r, list, count);
+                find_joined(&list[i], list, count);
             }
         }
     }

@@ -24,6 +24,7 @@ public final class Counts {
         notifies();
         handoffs();
         joins();
+        idle();
         int awaited = waits();
         wrongWaits();
         sleeps();
@@ -107,6 +108,30 @@ public final class Counts {
             }
             while (t.isAlive()) Thread.yield();
         }
+    }
+
+    /** A thread that others notify. */
+    static class Worker extends Thread {
+        static final int WAITS = 10;
+
+        Worker() { super("idle"); }
+
+        @Override
+        public synchronized void run() {
+            try {
+                for (int i = 0; i < WAITS; i++) wait(1);
+                join(1);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    /** 10 waits of a thread at itself, and a join with itself, which times out. */
+    static void idle() {
+        Worker worker = new Worker();
+        worker.start();
+        while (worker.isAlive()) Thread.yield();
     }
 
     /**

@@ -42,6 +42,23 @@ public class Stuck {
         return t;
     }
 
+    /** A thread that waits at itself, and is notified there. */
+    static class Worker extends Thread {
+        Worker() {
+            super("worker");
+            setDaemon(true);
+        }
+
+        @Override
+        public synchronized void run() {
+            try {
+                while (!go) wait();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
     static void until(Thread t, Thread.State... states) throws Exception {
         for (;;) {
             Thread.State now = t.getState();
@@ -105,6 +122,8 @@ public class Stuck {
             }
         });
         Thread joining = start("joining", holder::join);
+        Thread worker = new Worker();
+        worker.start();
         Thread parked = start("parked", () -> {
             lock.lock();
             lock.unlock();
@@ -124,6 +143,7 @@ public class Stuck {
         until(blocked, Thread.State.BLOCKED);
         until(waiting, Thread.State.WAITING);
         until(joining, Thread.State.WAITING);
+        until(worker, Thread.State.WAITING);
         until(parked, Thread.State.WAITING);
         until(bare, Thread.State.WAITING);
         until(sleeping, Thread.State.TIMED_WAITING);
@@ -145,9 +165,12 @@ public class Stuck {
                 synchronized (awaited) {
                     awaited.notifyAll();
                 }
+                synchronized (worker) {
+                    worker.notify();
+                }
                 LockSupport.unpark(bare);
                 sleeping.interrupt();
-                for (Thread t : new Thread[] {holder, waiting, joining, parked, bare, sleeping}) {
+                for (Thread t : new Thread[] {holder, waiting, joining, worker, parked, bare, sleeping}) {
                     t.join();
                 }
                 System.out.println("free");

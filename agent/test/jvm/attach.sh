@@ -80,6 +80,8 @@ attached() {
         expect 'Stuck$Held.contendedEnter' 1
         expect 'Stuck$Held.contendedEntered' $((round - 1))
         expect 'Stuck$Awaited.wait' 1
+        expect 'Stuck$Worker.wait' 1
+        expect 'Stuck$Worker.found.joinStart' 0
         expect 'java.util.concurrent.CountDownLatch$Sync.park' 1
         expect 'java.util.concurrent.locks.ReentrantLock$NonfairSync.owned' 1
     done

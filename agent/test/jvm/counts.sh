@@ -25,6 +25,10 @@ counts() {
     expect 'Counts$Joined.waited' 20
     expect 'Counts$Joined.joinEnd' 20
     expect 'Counts$Joined.interrupted' 1
+    expect 'Counts$Worker.wait' 10
+    expect 'Counts$Worker.waitReturned' 10
+    expect 'Counts$Worker.joinEnd' "$(value 'Counts$Worker.joinStart')"
+    [ "$(value 'Counts$Worker.joinStart')" -ge 1 ] || bad "no join of a thread with itself"
     expect 'Counts$Timed.wait' 50
     expect 'Counts$Timed.waited' 50
     expect 'Counts$Timed.timedOut' 50
