@@ -29,7 +29,7 @@ type Options struct {
 	Window time.Duration `mapstructure:"window"`
 	// MaxSpansPerWindow bounds the spans of one trace; 0 keeps all.
 	MaxSpansPerWindow int `mapstructure:"max_spans_per_window"`
-	// MaxIntervalsPerWindow bounds the intervals held for one session, at 40 bytes each. Above it, the window is cut early.
+	// MaxIntervalsPerWindow bounds the intervals held for one session, at 74 bytes each. Above it, the window is cut early.
 	MaxIntervalsPerWindow int `mapstructure:"max_intervals_per_window"`
 	// MaxSessions bounds the JVMs followed concurrently; events of further JVMs are refused.
 	MaxSessions int `mapstructure:"max_sessions"`
