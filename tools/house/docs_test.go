@@ -20,7 +20,21 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-const maxWidth = 140 // characters in a line of a document
+const (
+	maxWidth = 140    // characters in a line of a document
+	maxWords = 60_000 // in all documents, without those that are generated
+)
+
+// TestDocumentsAreShort limits what a newcomer would have to read.
+func TestDocumentsAreShort(t *testing.T) {
+	words := 0
+	for _, f := range files(t) {
+		if filepath.Ext(f.path) == ".md" && !f.generated {
+			words += len(strings.Fields(f.text))
+		}
+	}
+	assert.LessOrEqual(t, words, maxWords, "words in documents: say each thing once, and link to it")
+}
 
 // TestDocumentLineWidth limits the width of lines in documents. Tables and code cannot be wrapped.
 func TestDocumentLineWidth(t *testing.T) {
