@@ -104,33 +104,6 @@ func TestOnlyTheSenderConnects(t *testing.T) {
 	assert.Positive(t, found, "uses of a connection")
 }
 
-// TestAgentOptionsAreDocumented compares the agent's options with the tables of its README, where those with † are fixed for a session.
-func TestAgentOptionsAreDocumented(t *testing.T) {
-	const document = "agent/README.md"
-	source := agentFiles(t)["options/options.c"]
-	source = strings.ReplaceAll(source, "{headers_key,", `{"headers",`)
-	inCode := map[string]bool{}
-	for _, match := range regexp.MustCompile(`(?m)^    \{"([a-z-]+)", &WEFT_\w+, .*(WEFT_AT_START|WEFT_AT_ATTACH|WEFT_BY_CONTROL)\},$`).FindAllStringSubmatch(source, -1) {
-		if match[1] != "detach" && match[1] != "status" { // what weft attach and weft detach do
-			inCode[match[1]] = match[2] == "WEFT_AT_START"
-		}
-	}
-	require.Greater(t, len(inCode), 40, "options found")
-	text, err := os.ReadFile(document)
-	require.NoError(t, err)
-	inDocument := map[string]bool{}
-	inside := false
-	for line := range strings.Lines(string(text)) {
-		inside = strings.HasPrefix(line, "| option | default |") || inside && strings.HasPrefix(line, "|")
-		if first, _, _ := strings.Cut(strings.TrimPrefix(line, "|"), "|"); inside {
-			for _, match := range regexp.MustCompile("`([a-z-]+)`").FindAllStringSubmatch(first, -1) {
-				inDocument[match[1]] = strings.Contains(first, "†")
-			}
-		}
-	}
-	assert.Equal(t, inCode, inDocument, "options, and whether they are fixed for a session")
-}
-
 // cycleIn returns the nodes of a cycle, nil if there is none.
 func cycleIn(arrows map[string][]string) []string {
 	done := map[string]bool{}
