@@ -13,6 +13,7 @@ struct weft_jvm weft_jvm = {
     .carrier.name = "jdk/internal/misc/CarrierThread",
     .interrupted.name = "java/lang/InterruptedException",
     .ownable.name = "java/util/concurrent/locks/AbstractOwnableSynchronizer",
+    .read_write.name = "java/util/concurrent/locks/ReentrantReadWriteLock$Sync",
 };
 
 // JNI's FindClass initializes the class, and on a thread without Java frames it calls the

@@ -31,8 +31,9 @@ struct weft_jvm {
     jfieldID eetop;                 // Thread.eetop: the JVM's own thread structure
     struct weft_late_class carrier; // jdk.internal.misc.CarrierThread
     struct weft_late_class interrupted;
-    struct weft_late_class ownable; // java.util.concurrent.locks.AbstractOwnableSynchronizer
-    _Atomic uint64_t classes;       // the classes prepared during sessions
+    struct weft_late_class ownable;    // java.util.concurrent.locks.AbstractOwnableSynchronizer
+    struct weft_late_class read_write; // java.util.concurrent.locks.ReentrantReadWriteLock.Sync
+    _Atomic uint64_t classes;          // the classes prepared during sessions
 };
 
 extern struct weft_jvm weft_jvm;

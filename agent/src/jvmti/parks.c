@@ -35,6 +35,22 @@ void weft_parks_init(JNIEnv *env) {
     }
 }
 
+// ReentrantReadWriteLock.Sync.firstReader, looked up in the same way. It is the thread that took
+// the read lock while no thread had it, until that thread returns it.
+static jfieldID _Atomic reader;
+static atomic_bool reader_missing;
+
+static jfieldID reader_field(JNIEnv *env) {
+    jfieldID field = atomic_load_explicit(&reader, memory_order_acquire);
+    if (field == NULL && !atomic_load_explicit(&reader_missing, memory_order_relaxed)) {
+        jclass class = atomic_load(&weft_jvm.read_write.class);
+        field = weft_jvm_field(env, class, "firstReader", "Ljava/lang/Thread;");
+        atomic_store(&reader, field);
+        atomic_store(&reader_missing, field == NULL);
+    }
+    return field;
+}
+
 static jfieldID owner_field(JNIEnv *env) {
     jfieldID field = atomic_load_explicit(&owner, memory_order_acquire);
     if (field != NULL || atomic_load_explicit(&owner_missing, memory_order_relaxed)) {
@@ -50,14 +66,9 @@ static jfieldID owner_field(JNIEnv *env) {
     return field;
 }
 
-// The owner, as far as the synchronizer knows it; it may have changed meanwhile.
-static uint64_t owner_of(JNIEnv *env, jobject blocker, uint32_t class_id) {
-    jfieldID field =
-        weft_identity_is_a(env, blocker, class_id, WEFT_OWNABLE) ? owner_field(env) : NULL;
-    if (field == NULL) {
-        return 0;
-    }
-    jobject thread = (*env)->GetObjectField(env, blocker, field);
+// The id of the thread in a field; 0: it is empty.
+static uint64_t thread_in(JNIEnv *env, jobject object, jfieldID field) {
+    jobject thread = field == NULL ? NULL : (*env)->GetObjectField(env, object, field);
     if (thread == NULL) {
         return 0;
     }
@@ -66,12 +77,27 @@ static uint64_t owner_of(JNIEnv *env, jobject blocker, uint32_t class_id) {
     return id;
 }
 
+// The owner, as far as the synchronizer knows it; it may have changed meanwhile. One that only
+// reads is named only if it wants to write: then it waits for itself. Of others, there may be
+// several.
+static uint64_t owner_of(JNIEnv *env, jthread waiter, jobject blocker, uint32_t class_id) {
+    if (!weft_identity_is_a(env, blocker, class_id, WEFT_OWNABLE)) {
+        return 0;
+    }
+    uint64_t id = thread_in(env, blocker, owner_field(env));
+    if (id != 0 || !weft_identity_is_a(env, blocker, class_id, WEFT_READ_WRITE)) {
+        return id;
+    }
+    id = thread_in(env, blocker, reader_field(env));
+    return id == weft_jvm_thread_id(env, waiter) ? id : 0;
+}
+
 void weft_parks_describe_blocker(JNIEnv *env, jthread thread, struct weft_record *r, bool whole) {
     jobject blocker =
         park_blocker == NULL ? NULL : (*env)->GetObjectField(env, thread, park_blocker);
     if (blocker != NULL) {
         weft_identity_fill(env, blocker, r, whole);
-        r->peer = whole ? owner_of(env, blocker, r->class_id) : 0;
+        r->peer = whole ? owner_of(env, thread, blocker, r->class_id) : 0;
         (*env)->DeleteLocalRef(env, blocker);
     }
 }
