@@ -194,6 +194,7 @@ type Answer struct {
 	Most   *Cost     `json:"most"`   // what threads of the application waited for longest, of all that others hold or bring about; null: for nothing
 	Second *Cost     `json:"second"` // the costliest lock, permit or pool, unless it is small, or most; or null
 	Small  bool      `json:"small"`  // most is less than 10 ms, or than a hundredth of the range
+	Stuck  int       `json:"stuck"`  // threads that wait at the end of the range, and that no thread can free any more, of those that could
 	Text   []Part    `json:"text"`   // what most says, in a sentence or two; or that there is nothing to report
 	Costs  []CostRow `json:"costs"`  // locks, permits and pools, the costliest first
 	Total  int       `json:"total"`  // of them
@@ -245,11 +246,17 @@ type Cost struct {
 	Turns   *Turns        `json:"turns"`   // null: the first holder is the cause, or only one is known, or none, or unknown is not 0
 	Unknown float64       `json:"unknown"` // part of the time that threads waited whose holder is not known, if it is most of it; else 0
 	Known   float64       `json:"known"`   // of waits that others end: the part of their time for which it is known who did
-	Pending int64         `json:"pending"` // of Time: of such waits that have not ended
-	Open    int           `json:"open"`    // such waits that have not ended
+	Takes   bool          `json:"takes"`   // the waits at a queue are for something to take from it; else, for room in it
+	Pending int64         `json:"pending"` // of Time: of waits that have not ended
+	Open    int           `json:"open"`    // waits that have not ended
+	Stuck   int           `json:"stuck"`   // of Open: that no thread can end any more, of those that could
+	Certain bool          `json:"certain"` // the JVM knows who could end these; else it is learnt from who ended such waits before
 	Busy    float64       `json:"busy"`    // part of their time in which the threads of the pool that ended most waits had work; 0: not known
-	Gone    []GoneThread  `json:"gone"`    // if waits have not ended: threads that ended others before, all of which have ended; at most 5
-	Starved *ThreadGroup  `json:"starved"` // a pool of workers of which all wait without an end; null: there is none
+	Gone    []GoneThread  `json:"gone"`    // threads that could end what is stuck, but have ended, the last ones first: at most 5
+	Unable  []ThreadGroup `json:"unable"`  // threads that could end what is stuck, but are stuck themselves, by pool: at most 3
+	Back    []ThreadGroup `json:"back"`    // if the only one of these waits for threads that wait for it: these, at most 3; else null
+	Itself  bool          `json:"itself"`  // the only one of these waits for itself
+	Starved *ThreadGroup  `json:"starved"` // the pool of workers that could end what is stuck, all of which are stuck; null: there is none
 	Next    *Cost         `json:"next"`    // what the culprit waited for itself most of that time, with the sums of all threads that did; null: nothing
 }
 

@@ -104,6 +104,7 @@ type Deadlock struct {
 type DeadlockMember struct {
 	Thread ThreadRef `json:"thread"`
 	Lock   LockRef   `json:"lock"`
+	Name   string    `json:"name"`   // of the lock in the source; empty: not known
 	Frames []string  `json:"frames"` // where it waits, innermost first, at most 5
 }
 

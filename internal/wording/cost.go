@@ -30,6 +30,7 @@ func Cost(c *viewapi.Cost) []viewapi.Part {
 	default:
 		s.waited(c).lock(c, "").at(c).held(c)
 	}
+	s.pending(c)
 	return s.text(".").parts
 }
 
@@ -202,6 +203,7 @@ func (s *sentence) shares(c *viewapi.Cost) {
 // held says who held a lock of which no thread is the culprit.
 func (s *sentence) held(c *viewapi.Cost) {
 	switch {
+	case c.Stuck > 0 && (c.Unknown > 0 || len(c.Holders) == 0): // it comes next who could end it
 	case c.Unknown > 0:
 		s.text("; who held it for " + Percent(c.Unknown) + " of that time is not known")
 	case len(c.Holders) == 0:
@@ -226,6 +228,8 @@ func (s *sentence) turns(t *viewapi.Turns, before string) {
 // heldBy lists who had the permits or the objects of a pool.
 func (s *sentence) heldBy(c *viewapi.Cost) {
 	switch {
+	case c.Stuck > 0 && (c.Unknown > 0 || len(c.Holders) == 0): // it comes next who could end it
+		return
 	case len(c.Holders) == 0:
 		s.text("; who held it is not known")
 		return

@@ -3,10 +3,14 @@
 
 package wording
 
-import "github.com/weft-otel/weft/internal/viewapi"
+import (
+	"cmp"
 
-// Deadlock says who waits for whom forever since a time of day. More is how many other deadlocks there are.
-func Deadlock(d *viewapi.Deadlock, since string, more int) []viewapi.Part {
+	"github.com/weft-otel/weft/internal/viewapi"
+)
+
+// Deadlock says who waits for whom forever since a time of day. More is how many other deadlocks there are, stuck how many threads no other can free, members included.
+func Deadlock(d *viewapi.Deadlock, since string, more, stuck int) []viewapi.Part {
 	const most = 4
 	var s sentence
 	s.text(Plural(len(d.Members), "thread")+" deadlocked at ").add(viewapi.RoleTime, since).text(": ")
@@ -27,11 +31,18 @@ func Deadlock(d *viewapi.Deadlock, since string, more int) []viewapi.Part {
 			if IsInitialization(m.Lock.Class) {
 				by = " by "
 			}
-			s.add(viewapi.RoleLock, SimpleClass(m.Lock.Class)).text(by).add(viewapi.RoleThread, next.Thread.Name)
+			s.add(viewapi.RoleLock, cmp.Or(m.Name, SimpleClass(m.Lock.Class))).text(by).add(viewapi.RoleThread, next.Thread.Name)
 		}
 	}
 	if more > 0 {
 		s.text("; and " + Plural(more, "more deadlock"))
+	} else if others := stuck - len(d.Members); others > 0 && d.Until == 0 {
+		s.text("; " + Plural(others, "other thread"))
+		if others == 1 {
+			s.text(" waits for them, too")
+		} else {
+			s.text(" wait for them, too")
+		}
 	}
 	return s.text(".").parts
 }

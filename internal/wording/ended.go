@@ -5,7 +5,6 @@ package wording
 
 import (
 	"strings"
-	"time"
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/viewapi"
@@ -13,39 +12,55 @@ import (
 
 // aims say what a thread waits for, with the name of the object and without it.
 var aims = map[string][2]string{
-	jvmthread.WaitFuture.String():   {"for %", "for a future"},
-	jvmthread.WaitLatch.String():    {"at latch %", "at a latch"},
-	jvmthread.WaitBarrier.String():  {"at barrier %", "at a barrier"},
-	jvmthread.WaitExchange.String(): {"at exchanger %", "at an exchanger"},
-	jvmthread.WaitQueue.String():    {"to put into %", "to put into a queue"},
-	jvmthread.WaitCarrier.String():  {"for a carrier", "for a carrier"},
+	jvmthread.WaitFuture.String():    {"for %", "for a future"},
+	jvmthread.WaitLatch.String():     {"at latch %", "at a latch"},
+	jvmthread.WaitBarrier.String():   {"at barrier %", "at a barrier"},
+	jvmthread.WaitExchange.String():  {"at exchanger %", "at an exchanger"},
+	jvmthread.WaitQueue.String():     {"to put into %", "to put into a queue"},
+	jvmthread.WaitCarrier.String():   {"for a carrier", "for a carrier"},
+	jvmthread.WaitJoin.String():      {"for threads to end", "for threads to end"},
+	jvmthread.WaitObject.String():    {"for a notify of %", "for a notify"},
+	jvmthread.WaitCondition.String(): {"for a signal of %", "for a signal"},
 }
 
-// endings say how threads end such waits.
+// endings say how threads end waits.
 var endings = map[string]string{
-	jvmthread.WaitFuture.String():   "completed it",
-	jvmthread.WaitLatch.String():    "counted down last",
-	jvmthread.WaitBarrier.String():  "came last",
-	jvmthread.WaitExchange.String(): "came",
-	jvmthread.WaitQueue.String():    "took from it",
+	jvmthread.WaitLock.String():      "held it",
+	jvmthread.WaitPermit.String():    "returned one",
+	jvmthread.WaitPool.String():      "returned one",
+	jvmthread.WaitFuture.String():    "completed it",
+	jvmthread.WaitLatch.String():     "counted down last",
+	jvmthread.WaitBarrier.String():   "came last",
+	jvmthread.WaitExchange.String():  "came",
+	jvmthread.WaitQueue.String():     "took from it",
+	jvmthread.WaitObject.String():    "notified it",
+	jvmthread.WaitCondition.String(): "signaled it",
 }
 
 // ended says who waited for what other threads bring about, and who did.
-func (s *sentence) ended(c *viewapi.Cost) {
+func (s *sentence) ended(c *viewapi.Cost) *sentence {
 	s.add(viewapi.RoleThread, Threads(c.Who, c.Waiters, c.Time)).text(" waited ").time(c.Time).text(" ").aim(c).where(c)
 	switch {
+	case c.Kind == jvmthread.WaitJoin.String() && len(c.Holders) > 0:
+		s.joined(c)
+	case c.Stuck > 0 && c.Known < 0.5: // it comes next who could end them
 	case len(c.Holders) > 0:
 		s.text("; ").enders(c)
 	case c.Pending == 0 && c.Kind != jvmthread.WaitCarrier.String():
 		s.text("; who ended that is not known")
 	}
-	s.pending(c)
+	return s
 }
 
 func (s *sentence) aim(c *viewapi.Cost) *sentence {
 	words, known := aims[c.Kind]
-	if !known {
+	switch {
+	case !known:
 		words = [2]string{"for %", "for others"}
+	case c.Kind == jvmthread.WaitJoin.String() && len(c.Holders) > 0:
+		return s.text("for ").add(viewapi.RoleThread, joinedBy(c)).text(" to end")
+	case c.Takes:
+		words = [2]string{"to take from %", "to take from a queue"}
 	}
 	if c.Name == "" || c.Caller != "" {
 		return s.text(words[1])
@@ -55,6 +70,35 @@ func (s *sentence) aim(c *viewapi.Cost) *sentence {
 		return s.text(before)
 	}
 	return s.text(before).add(viewapi.RoleLock, c.Name).text(after)
+}
+
+func joinedBy(c *viewapi.Cost) string {
+	return Threads(c.Others, len(c.Holders)+c.More, int64(c.Known*float64(c.Time)))
+}
+
+// joined says what the threads did whose end others waited for.
+func (s *sentence) joined(c *viewapi.Cost) {
+	h := &c.Holders[0]
+	switch {
+	case c.Turns != nil && c.Turns.Text != "":
+		s.text("; they were " + c.Turns.Text).partly(c.Turns.Share)
+	case c.Turns == nil && h.Text != "":
+		s.text("; it was " + h.Text).partly(h.Part)
+	}
+}
+
+func (s *sentence) partly(part float64) {
+	if part < nearlyAll {
+		s.text(" for " + Percent(part) + " of it")
+	}
+}
+
+// ending says how threads end such waits.
+func ending(c *viewapi.Cost) string {
+	if c.Takes {
+		return "put into it"
+	}
+	return endings[c.Kind]
 }
 
 // enders says who ended the waits, and what they did meanwhile.
@@ -67,7 +111,7 @@ func (s *sentence) enders(c *viewapi.Cost) {
 	default:
 		s.add(viewapi.RoleThread, Threads(c.Others, all, int64(c.Known*float64(c.Time))))
 	}
-	how := endings[c.Kind]
+	how := ending(c)
 	if how == "" {
 		how = "ended these waits"
 	}
@@ -83,10 +127,7 @@ func (s *sentence) enders(c *viewapi.Cost) {
 	switch {
 	case text == "running" && busy: // without a place, it says no more than that
 	case text != "":
-		s.text(", " + text)
-		if part < nearlyAll {
-			s.text(" for " + Percent(part) + " of it")
-		}
+		s.text(", " + text).partly(part)
 	}
 	if busy {
 		s.text(", never idle")
@@ -96,55 +137,24 @@ func (s *sentence) enders(c *viewapi.Cost) {
 // almost is the part of their time in which threads that are never idle work: a worker takes its next task in an instant.
 const almost = 0.99
 
-// pending says that waits have not ended, and why they may never.
-func (s *sentence) pending(c *viewapi.Cost) {
-	if c.Open == 0 {
-		return
-	}
+// Quiet says what threads did if they hardly waited for each other. The cost is the longest of such waits; nil: there are none. The kind is that with the
+// longest waits of all; nil: there are none. Some recordings know only waits that ended.
+func Quiet(c *viewapi.Cost, k *viewapi.KindRow, ended bool) []viewapi.Part {
+	var s sentence
 	switch {
-	case c.Starved != nil:
-		all := "all " + group(c.Starved)
-		if c.Starved.Threads == 2 {
-			all = "both" + strings.TrimPrefix(group(c.Starved), "2")
+	case c != nil:
+		s.text("Nothing to report. The longest waits for others: ").add(viewapi.RoleThread, Threads(c.Who, c.Waiters, c.Time)).text(" waited ").time(c.Time).text(" ")
+		if _, ok := aims[c.Kind]; ok {
+			s.aim(c).where(c)
+		} else {
+			s.text("for ").lock(c, c.Unit).at(c)
 		}
-		s.text("; " + all + " wait for others, too: no task in their queue can run")
-	case len(c.Gone) > 0:
-		names := make([]string, len(c.Gone))
-		for i := range c.Gone {
-			names[i] = c.Gone[i].Thread.Name
-		}
-		which, have := "which ", "has"
-		if len(names) > 1 {
-			which, have = "all that ", "have"
-		}
-		s.text("; " + Plural(c.Open, "wait") + " of " + Duration(time.Duration(c.Pending)) + " did not end, and " + Listed(names, len(names)) + ", " + which +
-			endings[c.Kind] + ", " + have + " ended")
-	case c.Pending*2 >= c.Time:
-		s.text("; " + Plural(c.Open, "wait") + " of " + Duration(time.Duration(c.Pending)) + " did not end")
+	case ended:
+		s.text("Nothing to report: no wait for a lock, a permit, a pool or a task ended in this recording, and it does not know which waits go on")
+	default:
+		s.text("Nothing to report: no thread waited for a lock, a permit, a pool or a task")
 	}
-}
-
-// Small says what threads waited for most if that is not worth a report.
-func Small(c *viewapi.Cost) []viewapi.Part {
-	var s sentence
-	s.text("Nothing to report. The longest waits: ").add(viewapi.RoleThread, Threads(c.Who, c.Waiters, c.Time)).text(" waited ").time(c.Time).text(" ")
-	if _, ok := aims[c.Kind]; ok {
-		return s.aim(c).where(c).text(".").parts
-	}
-	return s.text("for ").lock(c, c.Unit).at(c).text(".").parts
-}
-
-// Quiet says what threads did if they did not wait for each other. The kind is that with the longest waits; nil: there are none. Some recordings know
-// only waits that ended.
-func Quiet(k *viewapi.KindRow, ended bool) []viewapi.Part {
-	var s sentence
-	s.text("Nothing to report: ")
-	if ended {
-		s.text("no wait for a lock, a permit, a pool or a task ended in this recording, and it does not know which waits go on")
-	} else {
-		s.text("no thread waited for a lock, a permit, a pool or a task")
-	}
-	if k == nil {
+	if k == nil || c != nil && k.Stats.Time <= c.Time {
 		return s.text(".").parts
 	}
 	s.text(". Most time went to ").time(k.Stats.Time).text(" of " + Kind(k.Wait))
@@ -152,6 +162,12 @@ func Quiet(k *viewapi.KindRow, ended bool) []viewapi.Part {
 		s.text(" in ").add(viewapi.RoleMethod, SimpleFunction(k.Site.Function))
 	}
 	return s.text(".").parts
+}
+
+// Lull says the same if threads waited for notifications, signals or elements of queues, which may be their work.
+func Lull(c *viewapi.Cost) []viewapi.Part {
+	var s sentence
+	return s.text("Nothing to report, unless these threads should have had work: ").ended(c).text(".").parts
 }
 
 // kinds name kinds of waits in tables.

@@ -139,7 +139,7 @@ var costs = []struct {
 		Others: who(threads("mailer-*", 4, 45_000*ms)), Turns: &viewapi.Turns{Text: "asleep in Smtp.send", Share: 0.8},
 	}},
 	{"starved pool", viewapi.Cost{
-		CostRow: waits("", "future", 16_200*ms), Waiters: 4, Who: who(threads("http-*", 4, 16_200*ms)), Site: send, Open: 4, Pending: 16_200 * ms,
+		CostRow: waits("", "future", 16_200*ms), Waiters: 4, Who: who(threads("http-*", 4, 16_200*ms)), Site: send, Open: 4, Stuck: 4, Pending: 16_200 * ms,
 		Starved: &viewapi.ThreadGroup{Name: "order-pool-*", Threads: 4},
 	}},
 	{"barrier", viewapi.Cost{
@@ -150,11 +150,46 @@ var costs = []struct {
 		CostRow: waits("Startup.ready", "latch", 12_100*ms), Waiters: 3, Who: who(threads("request-*", 3, 12_100*ms)), Open: 3, Pending: 12_100 * ms,
 	}},
 	{"full queue", viewapi.Cost{
-		CostRow: waits("Index.q", "queue", 12_000*ms), Waiters: 4, Who: who(threads("request-*", 4, 12_000*ms)), Site: send, Open: 4, Pending: 12_000 * ms,
+		CostRow: waits("Index.q", "queue", 12_000*ms), Waiters: 4, Who: who(threads("request-*", 4, 12_000*ms)), Site: send, Open: 4, Stuck: 4, Pending: 12_000 * ms,
 		Gone: []viewapi.GoneThread{{Thread: viewapi.ThreadRef{Name: "indexer"}}},
 	}},
+	{"leaked permits", viewapi.Cost{
+		CostRow: waits("Payments.permits", "permit", 12_700*ms), Unit: "a permit", Waiters: 5, Who: who(threads("request-*", 5, 12_700*ms)), Site: send, Unknown: 1,
+		Holders: []viewapi.Holder{holder("request-1", 1, 0, "", "", 0)}, Open: 5, Stuck: 5, Pending: 12_500 * ms, Unable: who(threads("request-*", 5, 12_500*ms)),
+		Gone: []viewapi.GoneThread{{Thread: viewapi.ThreadRef{Name: "job-1"}}},
+	}},
+	{"a lock whose owner has ended", viewapi.Cost{
+		CostRow: book, Waiters: 3, Who: who(matchers), Site: in, Open: 3, Stuck: 3, Certain: true, Pending: 8920 * ms,
+		Gone: []viewapi.GoneThread{{Thread: viewapi.ThreadRef{Name: "report"}}},
+	}},
+	{"a reader that wants to write", viewapi.Cost{
+		CostRow: waits("Inventory.lock", "lock", 15_800*ms), Waiters: 5, Who: who(threads("request-*", 4, 12_000*ms), threads("cart", 1, 3_800*ms)), Site: in,
+		Open: 5, Stuck: 5, Certain: true, Itself: true, Pending: 15_800 * ms, Unable: who(threads("cart", 1, 3_800*ms)),
+	}},
+	{"the holder waits for a task that needs the lock", viewapi.Cost{
+		CostRow: book, Waiters: 3, Who: who(matchers), Site: in, Culprit: true, Open: 3, Stuck: 3, Pending: 8920 * ms, Unable: who(threads("report", 1, 9_000*ms)),
+		Back: who(threads("pricer-1", 1, 9_000*ms)), Holders: []viewapi.Holder{holder("report", 8920*ms, 1, "waiting for a future in Report.format", "com.acme.orders.Report.format", 1)},
+	}},
+	{"a pool that is exhausted by its own threads", viewapi.Cost{
+		CostRow: waits("HikariPool", "pool", 32_400*ms), Unit: "a connection", Waiters: 8, Who: who(threads("request-*", 8, 32_400*ms)), Site: send,
+		Open: 8, Stuck: 8, Pending: 32_400 * ms, Unable: who(threads("request-*", 2, 16_000*ms)),
+	}},
+	{"the end of a thread", viewapi.Cost{
+		CostRow: waits("Thread", "join", 7_200*ms), Waiters: 2, Who: who(threads("request-*", 2, 7_200*ms)), Site: send, Known: 1, Open: 2, Pending: 7_200 * ms,
+		Holders: []viewapi.Holder{holder("exporter", 3_600*ms, 1, "asleep in Export.run", "", 1)}, Others: who(threads("exporter", 1, 7_200*ms)),
+	}},
+	{"the ends of threads", viewapi.Cost{
+		CostRow: waits("Thread", "join", 7_200*ms), Waiters: 1, Who: who(threads("request-1", 1, 7_200*ms)), Site: send, Known: 1, More: 2,
+		Holders: []viewapi.Holder{holder("exporter-1", 3_600*ms, 1, "asleep in Export.run", "", 1)}, Others: who(threads("exporter-*", 3, 7_200*ms)),
+		Turns: &viewapi.Turns{Text: "asleep in Export.run", Share: 0.8},
+	}},
+	{"a notify that cannot come any more", viewapi.Cost{
+		CostRow: waits("Mailbox", "object", 10_500*ms), Waiters: 3, Who: who(threads("request-*", 3, 10_500*ms)), Site: send, Open: 3, Stuck: 3, Pending: 9_000 * ms,
+		Known: 0.1, Holders: []viewapi.Holder{holder("dispatcher", 1, 0.1, "asleep in Dispatcher.run", "", 1)},
+		Gone: []viewapi.GoneThread{{Thread: viewapi.ThreadRef{Name: "dispatcher"}}},
+	}},
 	{"full queue, several consumers", viewapi.Cost{
-		CostRow: waits("Index.q", "queue", 12_000*ms), Waiters: 1, Who: who(threads("main", 1, 12_000*ms)), Open: 1, Pending: 12_000 * ms, Known: 0,
+		CostRow: waits("Index.q", "queue", 12_000*ms), Waiters: 1, Who: who(threads("main", 1, 12_000*ms)), Open: 1, Stuck: 1, Pending: 12_000 * ms, Known: 0,
 		Gone: []viewapi.GoneThread{{Thread: viewapi.ThreadRef{Name: "indexer-1"}}, {Thread: viewapi.ThreadRef{Name: "indexer-2"}}},
 	}},
 	{"exchanger", viewapi.Cost{CostRow: waits("Exchanger", "exchange", 96*ms), Waiters: 1, Who: who(threads("main", 1, 96*ms)), Site: send}},
@@ -178,25 +213,31 @@ func TestSentences(t *testing.T) {
 	}
 	small := costs[0].cost
 	small.Time = 2 * ms
-	add("nothing to report", wording.Small(&small))
+	add("nothing to report", wording.Quiet(&small, nil, false))
 	pool := viewapi.Cost{CostRow: waits("HikariPool", "pool", 3*ms), Unit: "a connection", Waiters: 3, Who: who(matchers), Site: in}
-	add("nothing to report, of a pool", wording.Small(&pool))
+	add("nothing to report, of a pool", wording.Quiet(&pool, nil, false))
 	latch := viewapi.Cost{CostRow: waits("Startup.ready", "latch", 3*ms), Waiters: 3, Who: who(matchers), Site: in}
-	add("nothing to report, of a latch", wording.Small(&latch))
-	add("no waits", wording.Quiet(nil, false))
-	add("no waits in a recording", wording.Quiet(nil, true))
-	add("no waits for others", wording.Quiet(&viewapi.KindRow{Wait: "sleep", Stats: viewapi.Stats{Time: 5300 * ms}, Site: send}, false))
+	sleeping := viewapi.KindRow{Wait: "sleep", Stats: viewapi.Stats{Time: 5300 * ms}, Site: send}
+	add("nothing to report, of a latch", wording.Quiet(&latch, &sleeping, false))
+	add("no waits", wording.Quiet(nil, nil, false))
+	add("no waits in a recording", wording.Quiet(nil, nil, true))
+	add("no waits for others", wording.Quiet(nil, &sleeping, false))
+	queue := viewapi.Cost{
+		CostRow: waits("Mailer.replies", "queue", 10_500*ms), Takes: true, Waiters: 3, Who: who(threads("request-*", 3, 10_500*ms)), Site: send, Known: 0.9,
+		Holders: []viewapi.Holder{holder("worker", 1, 0.9, "asleep in Work.run", "", 1)},
+	}
+	add("perhaps nothing to report", wording.Lull(&queue))
 	member := func(thread, class string) viewapi.DeadlockMember {
 		return viewapi.DeadlockMember{Thread: viewapi.ThreadRef{Name: thread}, Lock: viewapi.LockRef{Class: class}}
 	}
 	two := viewapi.Deadlock{Members: []viewapi.DeadlockMember{member("a", "com.acme.Left"), member("b", "com.acme.Right")}}
-	add("deadlock", wording.Deadlock(&two, "12:00:03 UTC", 0))
+	add("deadlock", wording.Deadlock(&two, "12:00:03 UTC", 0, 5))
 	classes := viewapi.Deadlock{Members: []viewapi.DeadlockMember{member("a", "com.acme.Left.<clinit>"), member("b", "com.acme.Right.<clinit>")}}
-	add("deadlock of class initializations", wording.Deadlock(&classes, "12:00:03 UTC", 0))
+	add("deadlock of class initializations", wording.Deadlock(&classes, "12:00:03 UTC", 0, 0))
 	for i := range 4 {
 		two.Members = append(two.Members, member(fmt.Sprint("c-", i), "com.acme.Fork"))
 	}
-	add("large deadlock", wording.Deadlock(&two, "12:00:03 UTC", 2))
+	add("large deadlock", wording.Deadlock(&two, "12:00:03 UTC", 2, 0))
 	golden.Compare(t, "testdata/sentences.txt", golden.Join(names, bodies))
 }
 

@@ -41,7 +41,7 @@ func group(g *viewapi.ThreadGroup) string {
 	switch {
 	case word == "" || strings.EqualFold(word, "thread"):
 		return Plural(g.Threads, "thread")
-	case !numbered || strings.ContainsAny(word, " -_#/.:*0123456789") || !strings.ContainsAny(strings.ToLower(word), "aeiouy"): // no word: http
+	case !numbered || len(word) < 3 || strings.ContainsAny(word, " -_#/.:*0123456789") || !strings.ContainsAny(strings.ToLower(word), "aeiouy"): // no word: http, io
 		return Grouped(g.Threads) + " " + word + " threads"
 	case strings.HasSuffix(word, "s"):
 		return Grouped(g.Threads) + " " + word

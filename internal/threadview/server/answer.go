@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/weft-otel/weft/internal/explain/stuck"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
@@ -93,7 +94,7 @@ func (q *query) subject(at place) subject {
 	switch {
 	case at.wait == jvmthread.WaitPool:
 		n.class = 0 // a pool is one, whatever the classes it uses to wait
-	case at.wait == jvmthread.WaitFuture: // each task has its own
+	case at.wait == jvmthread.WaitFuture, at.wait == jvmthread.WaitJoin: // each task and each thread is another one
 		n.class, n.text, n.caller = 0, "", site.Function
 	case (n.text != site.Lock || n.text == "") && !wording.IsInitialization(n.text) && strings.HasPrefix(class, "java.util."):
 		n.caller = site.Function // of one's own locks of the JDK, the class says nothing
@@ -160,22 +161,38 @@ func (q *query) answer() (any, *Problem) {
 	found := q.contention(sel)
 	out := viewapi.Answer{From: q.rel(q.from), To: q.rel(q.to), Time: found.sum, Total: len(found.all)}
 	top, second := q.top(sel, found)
+	open := q.openWaits()
+	for _, w := range open {
+		if w.verdict != stuck.Free {
+			out.Stuck++
+		}
+	}
 	if top != nil {
-		out.Most = q.cost(found, top)
+		out.Most = q.cost(found, top, open)
 	}
 	if second != nil && !q.isSmall(int64(second.waits.waited)) {
-		out.Second = q.cost(found, second)
+		out.Second = q.cost(found, second, open)
 	}
-	switch {
-	case out.Most == nil:
-		out.Text = wording.Quiet(q.largestKind(sel), q.sn.Meta["weft.recording.format"] == "jfr")
-	case q.isSmall(out.Most.Time):
-		out.Small, out.Text = true, wording.Small(out.Most)
-	default:
+	if out.Most == nil || q.isSmall(out.Most.Time) {
+		out.Small, out.Text = out.Most != nil, q.quiet(sel, &out, open)
+	} else {
 		out.Text = wording.Costs(out.Most, out.Second)
 	}
 	out.Costs = q.costRows(sel, found.all[:min(rows, len(found.all))])
 	return out, nil
+}
+
+// quiet says what threads did if they hardly waited for others. Waits for a notification that can no longer come are not a rest.
+func (q *query) quiet(sel selection, out *viewapi.Answer, open map[int]*openWait) []viewapi.Part {
+	if lull := q.lull(sel); lull != nil && !q.isSmall(int64(lull.waits.waited)) {
+		cost := q.costOfOthers(lull, open)
+		if cost.Stuck > 0 && cost.Pending*2 >= cost.Time {
+			out.Most, out.Small = cost, false
+			return wording.Costs(cost, nil)
+		}
+		return wording.Lull(cost)
+	}
+	return wording.Quiet(out.Most, q.largestKind(sel), q.sn.Meta["weft.recording.format"] == "jfr")
 }
 
 // costRows returns the sums of locks.

@@ -29,9 +29,28 @@ type costly struct {
 // top returns what application threads waited for most, of all that other threads hold or bring about; nil: for nothing. Second is the lock, permit or
 // pool for which they waited most, if that is another one.
 func (q *query) top(sel selection, found *contentions) (top, second *costly) {
-	kinds := [numKinds]bool{kindParked: true, kindWaited: true, kindQueued: true}
-	others := q.waitsFor(sel, kinds, func(at place) bool { return isForOthers(at.wait, q.sn.Site(at.stack).Entry) })
-	all := slices.Concat(found.all[:min(len(found.all), maxCandidates)], others.all[:min(len(others.all), maxCandidates)])
+	others := q.waitsFor(sel, waitKinds, func(at place) bool { return q.isForOthers(at.wait, at.stack) })
+	return q.costliest(sel, slices.Concat(found.all[:min(len(found.all), maxCandidates)], others.all[:min(len(others.all), maxCandidates)]))
+}
+
+// waitKinds are the kinds of waits that are not contended.
+var waitKinds = [numKinds]bool{kindParked: true, kindWaited: true, kindQueued: true, kindJoined: true}
+
+// lull returns the waits that application threads spent most time in of those that may be their work: for a notification, a signal, an element of a queue.
+func (q *query) lull(sel selection) *costly {
+	found := q.waitsFor(sel, waitKinds, func(at place) bool {
+		switch at.wait {
+		case jvmthread.WaitObject, jvmthread.WaitCondition, jvmthread.WaitQueue:
+			return !q.isForOthers(at.wait, at.stack)
+		}
+		return false
+	})
+	top, _ := q.costliest(sel, found.all[:min(len(found.all), maxCandidates)])
+	return top
+}
+
+// costliest returns the two that application threads waited for most; the second one only if it is a lock, a permit or a pool.
+func (q *query) costliest(sel selection, all []*contended) (top, second *costly) {
 	if len(all) == 0 {
 		return nil, nil
 	}
@@ -108,11 +127,12 @@ func (q *query) longestWaiter() jvmthread.ThreadID {
 
 // isForOthers reports whether a thread that waits has work to do, and other threads keep it from that. Whoever puts into a queue has; whoever takes
 // from one may be idle. Contended waits have places of their own.
-func isForOthers(w jvmthread.Wait, entry string) bool {
+func (q *query) isForOthers(w jvmthread.Wait, stack store.StackID) bool {
 	switch w {
-	case jvmthread.WaitLatch, jvmthread.WaitBarrier, jvmthread.WaitExchange, jvmthread.WaitFuture, jvmthread.WaitCarrier:
+	case jvmthread.WaitLatch, jvmthread.WaitBarrier, jvmthread.WaitExchange, jvmthread.WaitFuture, jvmthread.WaitCarrier, jvmthread.WaitJoin:
 		return true
 	case jvmthread.WaitQueue:
+		entry := q.sn.Site(stack).Entry
 		switch entry[strings.LastIndexByte(entry, '.')+1:] {
 		case "put", "putFirst", "putLast", "offer", "offerFirst", "offerLast", "transfer", "tryTransfer":
 			return true

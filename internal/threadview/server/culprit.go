@@ -25,26 +25,26 @@ const (
 )
 
 // cost returns who waited for something, who held it or brought it about, and what the culprit waited for itself.
-func (q *query) cost(found *contentions, top *costly) *viewapi.Cost {
+func (q *query) cost(found *contentions, top *costly, open map[int]*openWait) *viewapi.Cost {
 	if !top.kind.Contended() {
-		return q.costOfOthers(top)
+		return q.costOfOthers(top, open)
 	}
 	first, seen := (*viewapi.Cost)(nil), []*contended{}
 	next := top
 	for at := &first; next != nil && len(seen) < maxChain && !slices.Contains(seen, next.contended); at = &(*at).Next {
 		seen = append(seen, next.contended)
-		*at, next = q.costOf(found, next)
+		*at, next = q.costOf(found, next, open)
 	}
 	return first
 }
 
 // costOf returns who waited for a lock and who held it, and the lock that the culprit waited for meanwhile, or nil.
-func (q *query) costOf(found *contentions, c *costly) (cost *viewapi.Cost, next *costly) {
+func (q *query) costOf(found *contentions, c *costly, open map[int]*openWait) (cost *viewapi.Cost, next *costly) {
 	waits := c.waits
-	holders, known := q.lockHolders(waits)
+	holders, known := q.lockHolders(c)
 	share := func(of jvmthread.Time) float64 { return float64(of) / float64(max(waits.waited, 1)) }
 	cost = &viewapi.Cost{
-		CostRow: q.costRow(c.contended), Unit: wording.Unit(c.kind, q.sn.Site(c.site).Entry), Site: q.site(c.site), Holders: []viewapi.Holder{}, Gone: []viewapi.GoneThread{},
+		CostRow: q.costRow(c.contended), Unit: wording.Unit(c.kind, q.sn.Site(c.site).Entry), Site: q.site(c.site), Holders: []viewapi.Holder{},
 	}
 	cost.Time, cost.Held = int64(waits.waited), int64(q.longestHold(waits))
 	all := holders // which the sentence about the culprit has to account for
@@ -84,8 +84,8 @@ func (q *query) costOf(found *contentions, c *costly) (cost *viewapi.Cost, next 
 	for i := range all {
 		caused[all[i].thread] = all[i].waited
 	}
-	cost.Others = q.threadGroups(caused, maxWho)
-	cost.Waiters, cost.Who = len(waits.threads), q.threadGroups(waits.threads, maxWho)
+	cost.Others = q.threadGroups(caused)
+	cost.Waiters, cost.Who = len(waits.threads), q.threadGroups(waits.threads)
 	for i := range holders[:min(len(holders), maxAnswerHolders)] {
 		out, iv := q.answerHolder(&holders[i], share)
 		if i == 0 && cost.Culprit && iv != nil && kindOf(iv.As()) == kindBlocked && iv.State != jvmthread.StateDeadlocked && out.Part >= leastChained {
@@ -96,6 +96,7 @@ func (q *query) costOf(found *contentions, c *costly) (cost *viewapi.Cost, next 
 		cost.Holders = append(cost.Holders, out)
 	}
 	cost.More = len(holders) - len(cost.Holders)
+	q.addPending(cost, c, open)
 	return cost, next
 }
 
@@ -125,8 +126,8 @@ func (q *query) answerHolder(h *lockHolder, share func(jvmthread.Time) float64) 
 	return out, &most.iv
 }
 
-// threadGroups returns the pools of threads with a time each, at most so many, those with the most time first.
-func (q *query) threadGroups(threads map[int]jvmthread.Time, most int) []viewapi.ThreadGroup {
+// threadGroups returns the pools of threads with a time each, at most 3, those with the most time first.
+func (q *query) threadGroups(threads map[int]jvmthread.Time) []viewapi.ThreadGroup {
 	byPool := map[string]*viewapi.ThreadGroup{}
 	for _, i := range slices.Sorted(maps.Keys(threads)) {
 		name := q.sn.ThreadName(i)
@@ -147,7 +148,7 @@ func (q *query) threadGroups(threads map[int]jvmthread.Time, most int) []viewapi
 	slices.SortFunc(out, func(a, b viewapi.ThreadGroup) int {
 		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(b.Threads, a.Threads), cmp.Compare(a.Name, b.Name))
 	})
-	return out[:min(len(out), most)]
+	return out[:min(len(out), maxWho)]
 }
 
 // turnsOf returns what threads did while they held a lock.

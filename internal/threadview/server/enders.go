@@ -40,7 +40,7 @@ func (q *query) findEnders(list []endedWait) {
 		byThread[list[i].thread] = append(byThread[list[i].thread], i)
 	}
 	q.sn.Edges(q.from, q.to+1, func(e store.Edge) bool {
-		if i, ok := byEnd[wakeup{e.To, e.Effect}]; ok && e.Kind != jvmthread.InteractionStart && !list[i].open {
+		if i, ok := byEnd[wakeup{e.To, e.Effect}]; ok && e.Kind != jvmthread.InteractionStart && e.Kind != jvmthread.InteractionInterrupt && !list[i].open {
 			list[i].ender, list[i].cause = e.From, e.Cause
 		}
 		return true
@@ -78,15 +78,12 @@ func (q *query) findEnders(list []endedWait) {
 	}
 }
 
-// enders returns who ended waits, as holders: in their parts, others waited for them. Pending is the time of waits without an end.
-func (q *query) enders(list []endedWait) (out []lockHolder, pending jvmthread.Time) {
+// enders returns who ended waits, as holders: in their parts, others waited for them.
+func (q *query) enders(list []endedWait) (out []lockHolder) {
 	by := map[int]*lockHolder{}
 	for i := range list {
 		w := &list[i]
 		length := w.to - w.from
-		if w.open {
-			pending += length
-		}
 		if w.ender == 0 || length == 0 {
 			continue
 		}
@@ -105,7 +102,7 @@ func (q *query) enders(list []endedWait) (out []lockHolder, pending jvmthread.Ti
 	slices.SortFunc(out, func(a, b lockHolder) int {
 		return cmp.Or(cmp.Compare(b.waited, a.waited), cmp.Compare(q.sn.Threads[a.thread].ID, q.sn.Threads[b.thread].ID))
 	})
-	return out, pending
+	return out
 }
 
 // covered returns the time that parts cover together.
@@ -125,12 +122,12 @@ func covered(parts []part) (sum jvmthread.Time) {
 }
 
 // costOfOthers returns who waited for what others bring about, and who brought it about.
-func (q *query) costOfOthers(c *costly) *viewapi.Cost {
+func (q *query) costOfOthers(c *costly, open map[int]*openWait) *viewapi.Cost {
 	w := c.waits
 	q.findEnders(w.list)
-	enders, pending := q.enders(w.list)
-	cost := &viewapi.Cost{CostRow: q.costRow(c.contended), Site: q.site(c.site), Holders: []viewapi.Holder{}, Gone: []viewapi.GoneThread{}, Pending: int64(pending), Open: q.openWaits(w.list)}
-	cost.Time = int64(w.waited)
+	enders := q.enders(w.list)
+	cost := &viewapi.Cost{CostRow: q.costRow(c.contended), Site: q.site(c.site), Holders: []viewapi.Holder{}}
+	cost.Time, cost.Takes = int64(w.waited), c.kind == jvmthread.WaitQueue && !q.isForOthers(c.kind, c.site)
 	share := func(of jvmthread.Time) float64 { return float64(of) / float64(max(w.waited, 1)) }
 	var known jvmthread.Time
 	ended := map[int]jvmthread.Time{}
@@ -138,8 +135,8 @@ func (q *query) costOfOthers(c *costly) *viewapi.Cost {
 		known += enders[i].waited
 		ended[enders[i].thread] = enders[i].waited
 	}
-	cost.Known, cost.Others = share(known), q.threadGroups(ended, maxWho)
-	cost.Waiters, cost.Who = len(w.threads), q.threadGroups(w.threads, maxWho)
+	cost.Known, cost.Others = share(known), q.threadGroups(ended)
+	cost.Waiters, cost.Who = len(w.threads), q.threadGroups(w.threads)
 	if len(enders) > 1 {
 		cost.Turns = q.turnsOf(enders, w.threads)
 	}
@@ -151,27 +148,8 @@ func (q *query) costOfOthers(c *costly) *viewapi.Cost {
 	if c.kind == jvmthread.WaitFuture {
 		cost.Busy = q.busy(enders)
 	}
-	if cost.Open > 0 {
-		of := q.takers(c.contended)
-		for i := range enders {
-			of[enders[i].thread] = true
-		}
-		cost.Gone = q.gone(of)
-		if c.kind == jvmthread.WaitFuture {
-			cost.Starved = q.starved()
-		}
-	}
+	q.addPending(cost, c, open)
 	return cost
-}
-
-// openWaits returns how many waits have not ended.
-func (*query) openWaits(list []endedWait) (n int) {
-	for i := range list {
-		if list[i].open {
-			n++
-		}
-	}
-	return n
 }
 
 // busy returns the part of their time in which the threads of the pool that ended most were not idle; 0: not known.
@@ -196,13 +174,13 @@ func (q *query) busy(enders []lockHolder) float64 {
 // takers returns the threads that waited to take from the queue into which others wait to put, as the queue is called in the source.
 func (q *query) takers(c *contended) map[int]bool {
 	of := map[int]bool{}
-	if c.kind != jvmthread.WaitQueue || c.caller != "" {
+	if c.kind != jvmthread.WaitQueue || c.caller != "" || !q.isForOthers(c.kind, c.site) {
 		return of
 	}
 	all := *q
 	all.from, all.to = q.sn.From, q.to
 	found := all.waitsFor(q.everyone(), [numKinds]bool{kindParked: true}, func(at place) bool {
-		return at.wait == jvmthread.WaitQueue && !isForOthers(at.wait, q.sn.Site(at.stack).Entry)
+		return at.wait == jvmthread.WaitQueue && !q.isForOthers(at.wait, at.stack)
 	})
 	for _, o := range found.all {
 		if o.name == c.name {
@@ -212,53 +190,6 @@ func (q *query) takers(c *contended) map[int]bool {
 		}
 	}
 	return of
-}
-
-// gone returns the threads that ended such waits before, if all of them have ended themselves, those that ended last first.
-func (q *query) gone(enders map[int]bool) []viewapi.GoneThread {
-	out := []viewapi.GoneThread{}
-	for i := range enders {
-		t := &q.sn.Threads[i]
-		if !t.Dead || t.Last > q.to {
-			return []viewapi.GoneThread{}
-		}
-		out = append(out, viewapi.GoneThread{Thread: q.threadRef(i), At: q.rel(t.Last)})
-	}
-	slices.SortFunc(out, func(a, b viewapi.GoneThread) int {
-		return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(a.Thread.ID, b.Thread.ID))
-	})
-	return out[:min(len(out), maxAnswerHolders)]
-}
-
-// starved returns the pool of workers of which all wait for others at the end of the range, so that no task in their queue can run; nil: there is
-// none. Of several, it is the largest.
-func (q *query) starved() *viewapi.ThreadGroup {
-	waiting, stuck := map[int]jvmthread.Time{}, map[string]int{} // by pool: -1 if a thread of it does not wait
-	for i := range q.sn.Threads {
-		t := &q.sn.Threads[i]
-		if !t.Known || t.Dead && t.Last <= q.to {
-			continue
-		}
-		pool := contention.Pool(q.sn.ThreadName(i))
-		iv, ok := q.sn.At(i, min(t.Last, q.to)-1)
-		if !ok || !iv.Marks.Has(jvmthread.MarkOpen) || !isForOthers(iv.Wait, q.sn.Site(iv.Stack).Entry) || !q.isWorker(&iv) {
-			stuck[pool] = -1
-			continue
-		}
-		if stuck[pool] >= 0 {
-			stuck[pool]++
-			waiting[i] = q.to - max(iv.Start, q.from)
-		}
-	}
-	for i := range waiting {
-		if stuck[contention.Pool(q.sn.ThreadName(i))] < 2 {
-			delete(waiting, i)
-		}
-	}
-	if groups := q.threadGroups(waiting, 1); len(groups) > 0 {
-		return &groups[0]
-	}
-	return nil
 }
 
 // isWorker reports whether the thread of an interval runs a task of an executor.

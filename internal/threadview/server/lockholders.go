@@ -96,7 +96,7 @@ type lockWaits struct {
 	parts   map[store.LockIndex][]part
 	waited  jvmthread.Time         // sum
 	threads map[int]jvmthread.Time // the same by thread
-	list    []endedWait            // the waits for what no thread holds, or for permits
+	list    []endedWait            // the waits for what no thread holds, for permits, and those without an end
 }
 
 // lockWaits finds the waits for each of some locks.
@@ -128,7 +128,7 @@ func (q *query) lockWaits(sel selection, all []*contended) []*lockWaits {
 			w.add(c, start, end)
 			return
 		}
-		if c.Wait() == jvmthread.WaitPermit {
+		if c.Wait() == jvmthread.WaitPermit || c.Marks.Has(jvmthread.MarkOpen) {
 			w.add(c, start, end)
 		}
 		k := object{i, lock}
@@ -157,7 +157,12 @@ func (w *lockWaits) add(c *store.Cursor, from, to jvmthread.Time) {
 	if len(w.list) >= maxEnded {
 		return
 	}
-	w.list = append(w.list, endedWait{thread: c.Thread(), from: from, to: to, end: c.End, open: c.Marks.Has(jvmthread.MarkOpen)})
+	wait := endedWait{thread: c.Thread(), from: from, to: to, end: c.End, open: c.Marks.Has(jvmthread.MarkOpen)}
+	if c.Wait() == jvmthread.WaitJoin {
+		iv := c.Interval()
+		wait.ender, wait.resolved = iv.Peer, true
+	}
+	w.list = append(w.list, wait)
 }
 
 // heldWhile calls yield with each part of a hold in which others waited.
@@ -182,10 +187,12 @@ func (q *query) longestHold(w *lockWaits) (longest jvmthread.Time) {
 
 // lockHolders returns who held locks while threads waited for them, and the part of the waits' sum with a known holder. The holders that caused
 // most waiting come first.
-func (q *query) lockHolders(w *lockWaits) (out []lockHolder, known jvmthread.Time) {
-	by, own := map[int]*lockHolder{}, map[int][]endedWait{}
+func (q *query) lockHolders(c *costly) (out []lockHolder, known jvmthread.Time) {
+	w, by, own := c.waits, map[int]*lockHolder{}, map[int][]endedWait{}
 	for i := range w.list {
-		own[w.list[i].thread] = append(own[w.list[i].thread], w.list[i])
+		if c.kind == jvmthread.WaitPermit {
+			own[w.list[i].thread] = append(own[w.list[i].thread], w.list[i])
+		}
 	}
 	q.heldWhile(w, func(h *store.Hold, p part) {
 		holder := by[h.Thread]

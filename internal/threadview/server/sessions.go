@@ -83,7 +83,9 @@ func (q *query) deadlock(d *store.Deadlock) viewapi.Deadlock {
 	var b strings.Builder
 	for i := range d.Members[:min(len(d.Members), maxMembers)] {
 		m := &d.Members[i]
-		member := viewapi.DeadlockMember{Thread: q.threadRef(m.Thread), Lock: q.lockRef(m.Lock), Frames: []string{}}
+		member := viewapi.DeadlockMember{
+			Thread: q.threadRef(m.Thread), Lock: q.lockRef(m.Lock), Name: q.nameAt(m.Wait, q.sn.Class(m.Lock), m.Stack), Frames: []string{},
+		}
 		if s := q.stackOf(m.Stack); s != nil {
 			member.Frames = s.Frames[:min(len(s.Frames), maxMemberFrames)]
 		}

@@ -454,6 +454,7 @@ export interface Answer {
   most: Cost | null;
   second: Cost | null;
   small: boolean;
+  stuck: number;
   text: Part[];
   costs: CostRow[];
   total: number;
@@ -491,10 +492,16 @@ export interface Cost extends CostRow {
   turns: Turns | null;
   unknown: number;
   known: number;
+  takes: boolean;
   pending: number;
   open: number;
+  stuck: number;
+  certain: boolean;
   busy: number;
   gone: GoneThread[];
+  unable: ThreadGroup[];
+  back: ThreadGroup[];
+  itself: boolean;
   starved: ThreadGroup | null;
   next: Cost | null;
 }
@@ -662,6 +669,7 @@ export interface Deadlock {
 export interface DeadlockMember {
   thread: ThreadRef;
   lock: LockRef;
+  name: string;
   frames: string[];
 }
 

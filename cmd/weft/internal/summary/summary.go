@@ -215,7 +215,7 @@ func (a *asker) run(ctx context.Context) (*Run, error) {
 // headline says in a sentence or two what made threads wait most.
 func (s *Session) headline() string {
 	if n := len(s.Session.Deadlocks); n > 0 {
-		return wording.Plain(wording.Deadlock(&s.Session.Deadlocks[0], clock(&s.Session, s.Session.Deadlocks[0].Since), n-1))
+		return wording.Plain(wording.Deadlock(&s.Session.Deadlocks[0], clock(&s.Session, s.Session.Deadlocks[0].Since), n-1, s.Answer.Stuck))
 	}
 	return wording.Plain(s.Answer.Text)
 }

@@ -73,7 +73,7 @@ func TestScreens(t *testing.T) {
 	ended := exchange()
 	ended.session.Live, ended.session.Ended = false, "end"
 	calm := exchange()
-	calm.answer.Text = wording.Quiet(nil, false)
+	calm.answer.Text = wording.Quiet(nil, nil, false)
 	calm.answer.Most, calm.waiting.Rows, calm.waiting.Total, calm.session.Lost, calm.waiting.Blocked = nil, nil, 0, 0, 0
 	slow := still(t, exchange(), 80, 12)
 	slow.busy, slow.since = true, slow.clock().Add(-7*time.Second)

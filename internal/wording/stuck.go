@@ -1,0 +1,98 @@
+// Copyright The Weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wording
+
+import (
+	"strings"
+	"time"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/viewapi"
+)
+
+// pending says that waits have not ended, and why they may never.
+func (s *sentence) pending(c *viewapi.Cost) {
+	waits := Plural(c.Open, "wait") + " of " + Duration(time.Duration(c.Pending)) + " did not end"
+	switch {
+	case c.Open == 0:
+	case c.Stuck == 0:
+		if c.Pending*2 >= c.Time && !c.Culprit { // of a culprit it is said what it does
+			s.text("; " + waits)
+		}
+	case c.Starved != nil:
+		all := "all " + group(c.Starved)
+		if c.Starved.Threads == 2 {
+			all = "both" + strings.TrimPrefix(group(c.Starved), "2")
+		}
+		s.text("; " + all + " wait for others, too: no task in their queue can run")
+	case c.Itself && len(c.Unable) > 0:
+		s.text("; " + waits + ": " + c.Unable[0].Name + ", which holds it, waits for itself")
+	case len(c.Unable) == 0:
+		s.text("; " + waits + ", and " + gone(c))
+	case len(c.Gone) == 0:
+		s.text("; " + waits + ", and " + unable(c))
+	default:
+		s.text("; " + waits + ": " + gone(c) + ", and " + unable(c))
+	}
+}
+
+// gone says that threads which could end waits have ended.
+func gone(c *viewapi.Cost) string {
+	names := make([]string, len(c.Gone))
+	for i := range c.Gone {
+		names[i] = c.Gone[i].Thread.Name
+	}
+	which, what := "which ", ending(c)
+	if len(names) > 1 && len(c.Unable) == 0 {
+		which = "all that "
+	}
+	switch c.Kind {
+	case jvmthread.WaitPermit.String(), jvmthread.WaitPool.String():
+		what = "took one"
+	}
+	return Listed(names, len(names)) + ", " + which + what + ", " + has(len(names)) + " ended"
+}
+
+// unable says that threads which could end waits are stuck themselves.
+func unable(c *viewapi.Cost) string {
+	listed, time := 0, int64(0)
+	for i := range c.Unable {
+		listed += c.Unable[i].Threads
+		time += c.Unable[i].Time
+	}
+	who, what := Threads(c.Unable, listed, time), ending(c)
+	if c.Kind == jvmthread.WaitLock.String() {
+		what = "holds it"
+	}
+	switch {
+	case listed == 1 && len(c.Back) > 0:
+		verb := ", which wait for it"
+		if len(c.Back) == 1 && c.Back[0].Threads == 1 {
+			verb = ", which waits for it"
+		}
+		return who + ", which " + what + ", waits for " + joinGroups(c.Back) + verb
+	case listed == 1:
+		return who + ", which " + what + ", waits itself"
+	}
+	who = "all " + who
+	if rest, two := strings.CutPrefix(who, "all 2 "); two {
+		who = "both " + rest
+	}
+	return who + ", which " + what + ", wait themselves"
+}
+
+func joinGroups(groups []viewapi.ThreadGroup) string {
+	names := make([]string, len(groups))
+	for i := range groups {
+		names[i] = group(&groups[i])
+	}
+	return strings.Join(names, ", ")
+}
+
+func has(n int) string {
+	if n == 1 {
+		return "has"
+	}
+	return "have"
+}
