@@ -222,12 +222,18 @@ func TestSlimDistributionIsASubset(t *testing.T) {
 	assert.Equal(t, fullVersion, slimVersion)
 }
 
-func TestConfigurationsAreListed(t *testing.T) {
-	readme, err := os.ReadFile("config/README.md")
+func TestConfigurationsAreListed(t *testing.T) { areListed(t, "config/README.md", "config/*.yaml") }
+
+func TestDecisionsAreListed(t *testing.T) { areListed(t, "docs/adr/README.md", "docs/adr/0*.md") }
+
+func areListed(t *testing.T, document, pattern string) {
+	t.Helper()
+	text, err := os.ReadFile(document)
 	require.NoError(t, err)
-	configs, err := filepath.Glob("config/*.yaml")
+	paths, err := filepath.Glob(pattern)
 	require.NoError(t, err)
-	for _, path := range configs {
-		assert.Contains(t, string(readme), "("+filepath.Base(path)+")", "config/README.md has a line for each")
+	require.NotEmpty(t, paths)
+	for _, path := range paths {
+		assert.Contains(t, string(text), "("+filepath.Base(path)+")", "%s has a link to each", document)
 	}
 }
