@@ -2,10 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command speed measures what Weft costs, next to its peers in the same run: it interleaves the rounds of all rows, takes CPU time from the
-// process that is judged, and prints medians as one table. results.txt has the last one; docs/performance.md describes the rows.
+// process that is judged, and prints medians as one table. results.txt has the last one; docs/performance.md sums it up.
 //
 //	make build-full && go run ./bench/speed -sections collector -rounds 3 -events 500000 -only 'stream → nop'
 //	go run ./bench/speed -sections collector -collector build/before,build/after
+//
+// The sections:
+//
+//   - collector: anchors are the OTLP receiver with 1,000 spans a request; streams are a JVM with 50 threads and 50 locks, batches of 100 ms, as
+//     fast as the collector acknowledges; configurations have nop instead of a trace store; 70,000 events/s for two minutes; 1,000 JVMs of 10
+//     threads for 30 s. -only PATTERN chooses rows.
+//   - parts: Go benchmarks next to plain spans, span_metrics, encoding/xml, and with CRISP=FOLDER that program on 100,000 spans
+//   - disk: storage of a recording, and in Jaeger
+//   - jfr: weft summary, next to jfr print --json and to JMC's loader
+//   - agent: hello world; loops that wait
+//   - programs: third-party programs with eight busy clients
+//   - virtual: 10,000 requests at once; the resident set with 100,000 and 10,000 parked threads
+//   - look: weft top next to the JVM
 package main
 
 import (
