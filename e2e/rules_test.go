@@ -66,7 +66,7 @@ func TestRulesAndDashboardsUseKnownMetrics(t *testing.T) {
 		}
 	}
 	require.Greater(t, len(known), 20)
-	labels := regexp.MustCompile(`^weft_(lock_class|wait_kind|wait_cause|state|lock_holder_state|lost_notify_reason|virtual_carrier_state|lock_order_(first|second))$`)
+	labels := regexp.MustCompile(`^weft_(lock_class|wait_kind|wait_cause|state|lock_holder_state|virtual_carrier_state|lock_order_(first|second))$`)
 	dashboards, err := filepath.Glob(filepath.Join(root, "config/grafana/weft-*.json"))
 	require.NoError(t, err)
 	require.Len(t, dashboards, 3)

@@ -111,7 +111,7 @@ var one = jvmthread.SessionID{1, 2, 3}
 // epoch is the start of the tests' sessions: a multiple of the window.
 const epoch = jvmthread.Time(1_700_000_000_000_000_000)
 
-// story is a history in microseconds: a convoy, a wait with its notify, a lost notify, a deadlock, and a request.
+// story is a history in microseconds: a convoy, a wait with its notify, a lost notify, a deadlock, two locks in both orders, and a request.
 const story = `
 1000 main threadStart
 1100 http-exec-1 threadStart
@@ -133,6 +133,14 @@ const story = `
 96100 http-exec-3 waitReturned lock=queue
 100000 http-exec-1 contendedEnter lock=account-a owner=http-exec-2 stack=1
 200000 http-exec-2 contendedEnter lock=account-b owner=http-exec-1 stack=2
+210000 main contendedEnter lock=book owner=http-exec-3 stack=1
+211000 http-exec-3 contendedEnter lock=queue stack=2
+212000 http-exec-3 contendedEntered lock=queue
+213000 main contendedEntered lock=book
+220000 http-exec-3 contendedEnter lock=queue owner=main stack=2
+221000 main contendedEnter lock=book stack=1
+222000 main contendedEntered lock=book
+223000 http-exec-3 contendedEntered lock=queue
 300000 http-exec-3 park lock=sync owner=main stack=2
 310000 http-exec-3 unparked lock=sync
 320000 http-exec-3 context span=order

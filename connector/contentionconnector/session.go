@@ -40,6 +40,7 @@ type session struct {
 const maxLostRecords = 10
 
 func (a *accountant) follow(s *sessions.Session) sessions.Follower {
+	s.Engine.FindLostNotifies()
 	return &session{
 		Session: s, accountant: a, stacks: a.newStacks(s), account: contention.New(&a.accounts, s.Symbols, s.Engine.Waits(), time.Now()),
 		emitter: threadpdata.NewEmitter(s.ID, s.Symbols, s.Engine.Waits()),
@@ -77,7 +78,7 @@ func (s *session) reportHints(w *window.Window) {
 	}
 	for i := range w.LostNotifies {
 		n := &w.LostNotifies[i]
-		if class := n.Wait.Lock.Class; s.lost[class] < maxLostRecords {
+		if class := n.Lock.Class; s.lost[class] < maxLostRecords {
 			s.lost[class]++
 			s.emitter.LostNotify(n, w, now, s.record())
 		}

@@ -39,6 +39,9 @@ func (e *Engine) apply(events []jvmthread.Event, yield Yield) {
 		}
 		e.last, e.away, e.untouched = ev.Time, away, false
 		e.builder.Count(ev)
+		if e.notifies != nil {
+			e.notifies.Apply(ev)
+		}
 		e.step(ev)
 	}
 }
@@ -166,7 +169,11 @@ func (e *Engine) cut(at jvmthread.Time, why window.Cut, yield Yield) {
 
 func (e *Engine) cutAt(at jvmthread.Time, why window.Cut, yield Yield) (shown bool) {
 	e.confirm(at)
-	e.builder.AddHints(e.deadlocks.TakeHints)
+	ended := why == window.CutEnd || why == window.CutLost
+	e.builder.AddHints(e.deadlocks.TakeHints(ended))
+	if e.notifies != nil {
+		e.builder.AddLostNotifies(e.notifies.Take(at, ended))
+	}
 	w := e.builder.Cut(at, why, e.timeline, e.binder)
 	e.holds = 0
 	if w == nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/engine/deadlock"
 	"github.com/weft-otel/weft/internal/engine/interaction"
+	"github.com/weft-otel/weft/internal/engine/lostnotify"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/requests"
 	"github.com/weft-otel/weft/internal/engine/timeline"
@@ -54,8 +55,10 @@ type Engine struct {
 	binder    *interaction.Binder
 	deadlocks *deadlock.Detector
 	builder   *window.Builder
-	requests  *requests.Tracker // nil: not wanted
-	holds     int               // of the binder that were passed on since the last cut
+	requests  *requests.Tracker  // nil: not wanted
+	notifies  *lostnotify.Finder // nil: not wanted
+	symbols   *symbols.Table     // may be nil
+	holds     int                // of the binder that were passed on since the last cut
 	length    jvmthread.Time
 	phase     jvmthread.Time
 	refused   uint64
@@ -76,7 +79,7 @@ func New(cfg Config, sym *symbols.Table) *Engine {
 	tl := timeline.New(cfg.MaxThreads, classifier)
 	binder := interaction.New(tl, cfg.MaxLocks)
 	e := &Engine{
-		waits: classifier, timeline: tl, binder: binder, deadlocks: deadlock.New(tl, binder, classifier),
+		waits: classifier, symbols: sym, timeline: tl, binder: binder, deadlocks: deadlock.New(tl, binder, classifier),
 		builder: window.NewBuilder(cfg.Window, cfg.Phase, cfg.Limits), length: jvmthread.Time(cfg.Window), phase: cfg.Phase, last: math.MinInt64, watermark: math.MinInt64,
 	}
 	if cfg.Requests != nil {
@@ -155,7 +158,11 @@ func (e *Engine) Locks() int { return e.binder.Locks() }
 // Held estimates the bytes in use: the current window, threads and locks, and what is remembered of names.
 func (e *Engine) Held() int {
 	const perThread, fixed = 400, 32 << 10 // of an engine: caches of what was looked up last
-	return fixed + e.builder.Held() + perThread*e.timeline.Len() + e.binder.Bytes() + e.waits.Held()
+	held := fixed + e.builder.Held() + perThread*e.timeline.Len() + e.binder.Bytes() + e.waits.Held()
+	if e.notifies != nil {
+		held += e.notifies.Held()
+	}
+	return held
 }
 
 // Counters are the anomalies of a session, by package.
@@ -173,6 +180,19 @@ func (e *Engine) Counters() Counters {
 
 // Watch calls see with all events in time order, before they are applied. The slice is valid until see returns. Call Watch before Push.
 func (e *Engine) Watch(see func([]jvmthread.Event)) { e.watchers = append(e.watchers, see) }
+
+// FindLostNotifies makes windows have the notifies that no thread heard. Call it before Push.
+func (e *Engine) FindLostNotifies() {
+	if e.notifies == nil {
+		e.notifies = lostnotify.New(e.countsAsWait)
+	}
+}
+
+// countsAsWait reports whether a thread of the application begins to wait for something else than its next task.
+func (e *Engine) countsAsWait(ev *jvmthread.Event) bool {
+	return e.symbols == nil || !e.symbols.Thread(ev.Thread).OfJVM() &&
+		!e.waits.Wait(&jvmthread.Interval{State: jvmthread.StateWaiting, Lock: ev.Lock, Stack: ev.Stack}).Idle()
+}
 
 // DropDead drops threads from the symbols that had ended before a time, when no window needs their names any longer.
 func (e *Engine) DropDead(sym *symbols.Table, before jvmthread.Time) {

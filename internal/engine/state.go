@@ -12,7 +12,7 @@ import (
 
 // State is what an engine knew at the start of a window, in a form that can be stored. An engine that is restored from it and gets all events
 // from then on makes the same windows, with the same numbers of intervals. It does not know the windows before, so that a few things refer to
-// less: hints of potential deadlocks, incidents and waits of requests that began in an earlier window.
+// less: hints of potential deadlocks, lost notifies, incidents and waits of requests that began in an earlier window.
 type State struct {
 	Start     jvmthread.Time // of the window; all earlier events, and no others, were applied
 	Last      jvmthread.Time // of the last event

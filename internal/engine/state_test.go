@@ -36,9 +36,6 @@ func complete(w *window.Window) []string {
 	for i := range w.Deadlocks {
 		out = append(out, fmt.Sprintf("deadlock %d of %v since %d", w.Deadlocks[i].Cycle, w.Deadlocks[i].Members, w.Deadlocks[i].Since))
 	}
-	for _, n := range w.LostNotifies {
-		out = append(out, fmt.Sprintf("%+v", n))
-	}
 	return out
 }
 

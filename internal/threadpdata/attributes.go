@@ -177,7 +177,6 @@ const (
 	attrPool            = "weft.thread.pool"           // string; pattern of the thread's name: http-exec-*
 	attrCarrierState    = "weft.virtual.carrier.state" // string: idle, running, pinned
 	attrLostNotifyEvent = "weft.lost_notify"           // name of the event
-	attrLostReason      = "weft.lost_notify.reason"    // string: nobody_waited, other_woken
 	attrOverflow        = "otel.metric.overflow"       // bool; OpenTelemetry's: the series collects everything beyond a limit
 )
 

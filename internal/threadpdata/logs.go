@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/weft-otel/weft/internal/engine/deadlock"
-	"github.com/weft-otel/weft/internal/engine/interaction"
+	"github.com/weft-otel/weft/internal/engine/lostnotify"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -97,33 +97,22 @@ func (e *Emitter) LockOrder(h *deadlock.Hint, w *window.Window, observed time.Ti
 	r.Body().SetStr("locks of " + e.className(h.First.Class) + " and " + e.className(h.Second.Class) + " are acquired in both orders: " + e.hint(h))
 }
 
-// LostReason is the attribute value for the reason of a lost notify.
-func LostReason(otherWoken bool) string {
-	if otherWoken {
-		return "other_woken"
-	}
-	return "nobody_waited"
-}
-
-// LostNotify reports a wait that timed out although notify had been called. The spans of its window must have been selected.
-func (e *Emitter) LostNotify(n *interaction.LostNotify, w *window.Window, observed time.Time, r plog.LogRecord) {
-	record(r, attrLostNotifyEvent, plog.SeverityNumberWarn, n.Wait.End, observed)
-	ref := jvmthread.IntervalRef{Thread: n.Wait.Thread, Seq: n.Wait.Seq}
-	if t, ok := w.Target(ref, max(w.Start, n.Wait.End)); ok {
-		if t.Folded {
-			t.Ref.Seq = jvmthread.NoSeq
+// LostNotify reports a notify that no thread heard. It points at the first of the waits since, whose spans must have been selected.
+func (e *Emitter) LostNotify(f *lostnotify.Found, w *window.Window, observed time.Time, r plog.LogRecord) {
+	record(r, attrLostNotifyEvent, plog.SeverityNumberWarn, f.End, observed)
+	first := &f.Waits[0]
+	for iv := range w.IntervalsOf(first.Thread, first.End-1, first.End) {
+		if t, ok := w.Target(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}, w.Start); ok {
+			if t.Folded {
+				t.Ref.Seq = jvmthread.NoSeq
+			}
+			e.at(r, t.Window, t.Ref)
 		}
-		e.at(r, t.Window, t.Ref)
 	}
 	a := r.Attributes()
-	a.EnsureCapacity(8)
-	e.putThread(a, attrThreadID, attrThreadName, n.Wait.Thread)
-	e.putLock(a, n.Wait.Lock)
-	a.PutStr(attrLostReason, LostReason(n.OtherWoken))
-	e.putPlace(a, n.Wait.Stack)
-	why := fmt.Sprintf("notify was called %v before the wait began, when no thread was waiting", n.Wait.Start.Sub(n.Notified))
-	if n.OtherWoken {
-		why = fmt.Sprintf("notify was called %v before the timeout and woke another thread", n.Wait.End.Sub(n.Notified))
-	}
-	r.Body().SetStr(fmt.Sprintf("%s waited %v on %s until the timeout: %s", e.threadName(n.Wait.Thread), n.Wait.Duration(), e.className(n.Wait.Lock.Class), why))
+	a.EnsureCapacity(6)
+	e.putThread(a, attrThreadID, attrThreadName, first.Thread)
+	e.putLock(a, f.Lock)
+	e.putPlace(a, first.Stack)
+	r.Body().SetStr(e.LostText(f).Text)
 }

@@ -43,7 +43,7 @@ var (
 	metricQueueDuration     = newMetric("weft.virtual.queue.duration", seconds, "Time virtual threads that could run waited for a carrier.", histogram)
 	metricPinnedDuration    = newMetric("weft.virtual.pinned.duration", seconds, "Duration of waits during which a virtual thread kept its carrier.", histogram)
 	metricRequestWait       = newMetric("weft.request.wait.duration", seconds, "Time a request waited on one thread, by what it waited for.", histogram)
-	metricLostNotifies      = newMetric("weft.wait.lost_notifies", "{wait}", "Waits that timed out although notify had been called on their object.", counter)
+	metricLostNotifies      = newMetric("weft.wait.lost_notifies", "{notify}", "Calls of notify that no thread heard, although one then waited in vain.", counter)
 	metricThreadTime        = newMetric("weft.thread.time", seconds, "Time of threads by state.", counter)
 	metricDeadlocks         = newMetric("weft.deadlocks", "{deadlock}", "Deadlocks found.", counter)
 	metricOrderHints        = newMetric("weft.lock_order.hints", "{hint}", "Pairs of locks that threads acquired in both orders.", counter)

@@ -182,11 +182,7 @@ func (s *statement) classes() {
 				put(a, ok).PutStr(attrHolderState, jvmthread.State(state).String())
 			}
 		}
-		for i, n := range [...]uint64{v.Early, v.OtherWoken} {
-			if a, ok := s.count(metricLostNotifies, from, int64(n)); ok {
-				put(a, ok).PutStr(attrLostReason, LostReason(i == 1))
-			}
-		}
+		put(s.count(metricLostNotifies, from, int64(v.LostNotifies)))
 		put(s.count(metricPathTime, from, int64(v.Path)))
 		put(s.count(metricSaved, from, int64(v.Saved)))
 		put(s.count(metricBound, from, int64(v.Bound)))

@@ -65,8 +65,8 @@ export function overview(): DashboardBuilder {
     ))
     .withRow(new RowBuilder('Potential bugs'))
     .withPanel(timeseries(
-      { title: 'Lost notifies', description: 'Waits that timed out although notify was called on their object.', unit: 'short' },
-      { expr: `sum by (job, weft_lock_class, weft_lost_notify_reason) (increase(weft_wait_lost_notifies_total{${job}}[5m]))`, legend: '{{job}}: {{weft_lock_class}}, {{weft_lost_notify_reason}}' },
+      { title: 'Lost notifies', description: 'Calls of notify that no thread heard, although one then waited in vain.', unit: 'short' },
+      { expr: `sum by (job, weft_lock_class) (increase(weft_wait_lost_notifies_total{${job}}[5m]))`, legend: '{{job}}: {{weft_lock_class}}' },
     ))
     .withPanel(timeseries(
       { title: 'Inconsistent lock order', description: 'Locks acquired in both orders: a potential deadlock if two threads do so at the same time.', unit: 'short' },

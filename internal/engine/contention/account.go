@@ -33,17 +33,16 @@ type Config struct {
 
 // Class sums up the locks of one class.
 type Class struct {
-	Contended  bool // a thread was blocked on one
-	Handoffs   uint64
-	Holds      *Histogram                         // nil: none
-	Held       [jvmthread.NumStates]time.Duration // while other threads waited, by state of the holder
-	Early      uint64                             // lost notifies: called while no thread was waiting
-	OtherWoken uint64                             // waits that timed out after a notify woke another thread
-	Path       time.Duration                      // on the critical path
-	Saved      time.Duration
-	Bound      time.Duration
-	Waiters    int    // the maximum since the last flush
-	Chain      uint64 // handoffs in the longest chain since the last flush
+	Contended    bool // a thread was blocked on one
+	Handoffs     uint64
+	Holds        *Histogram                         // nil: none
+	Held         [jvmthread.NumStates]time.Duration // while other threads waited, by state of the holder
+	LostNotifies uint64                             // that no thread heard, although one then waited in vain
+	Path         time.Duration                      // on the critical path
+	Saved        time.Duration
+	Bound        time.Duration
+	Waiters      int    // the maximum since the last flush
+	Chain        uint64 // handoffs in the longest chain since the last flush
 }
 
 // OrderKey is a pair of classes whose locks are taken in both orders.

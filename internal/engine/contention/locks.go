@@ -37,13 +37,7 @@ func (a *Account) locks(w *window.Window) {
 		a.orders.get(OrderKey{h.First.Class, h.Second.Class}).Value++
 	}
 	for i := range w.LostNotifies {
-		n := &w.LostNotifies[i]
-		c := &a.classes.get(n.Wait.Lock.Class).Value
-		if n.OtherWoken {
-			c.OtherWoken++
-		} else {
-			c.Early++
-		}
+		a.classes.get(w.LostNotifies[i].Lock.Class).Value.LostNotifies++
 	}
 }
 

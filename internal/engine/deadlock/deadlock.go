@@ -173,6 +173,7 @@ func (d *Detector) Confirm(now, window jvmthread.Time) (found []Found) {
 				s.Waits = append(s.Waits, *d.timeline.Thread(m.Thread).Open())
 			}
 			found = append(found, s)
+			d.orders.hints = slices.DeleteFunc(d.orders.hints, func(h Hint) bool { return h.within(s) }) // it is no longer potential
 			d.keep(s)
 		}
 	}

@@ -150,13 +150,13 @@ func TestLockOrder(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			h, d, _ := play(t, test.events)
 			var got []string
-			for _, hint := range d.TakeHints(nil) {
+			for _, hint := range d.TakeHints(true) {
 				got = append(got, h.Hint(hint))
 			}
 			if diff := cmp.Diff(test.want, strings.Join(got, "\n")); diff != "" {
 				t.Errorf("want - got +:\n%s", diff)
 			}
-			if again := d.TakeHints(nil); len(again) > 0 {
+			if again := d.TakeHints(true); len(again) > 0 {
 				t.Errorf("%v are reported twice", again)
 			}
 		})

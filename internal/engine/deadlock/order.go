@@ -119,11 +119,26 @@ func (d *Detector) sight(p pair, thread jvmthread.ThreadID, at jvmthread.Time) {
 	})
 }
 
-// TakeHints appends the hints added since the previous call.
-func (d *Detector) TakeHints(out []Hint) []Hint {
-	out = append(out, d.orders.hints...)
-	d.orders.hints = d.orders.hints[:0]
+// TakeHints returns the hints added since the previous call, except those that may yet turn out to be a deadlock, unless the JVM has ended.
+func (d *Detector) TakeHints(ended bool) (out []Hint) {
+	kept := d.orders.hints[:0]
+	for _, h := range d.orders.hints {
+		if !ended && slices.ContainsFunc(d.suspects, h.within) {
+			kept = append(kept, h)
+		} else {
+			out = append(out, h)
+		}
+	}
+	d.orders.hints = kept
 	return out
+}
+
+// within reports whether both threads are in a cycle.
+func (h *Hint) within(f Found) bool {
+	has := func(id jvmthread.ThreadID) bool {
+		return slices.ContainsFunc(f.Members, func(m jvmthread.IntervalRef) bool { return m.Thread == id })
+	}
+	return has(h.Holder) && has(h.Other)
 }
 
 // Expire drops the contended locks of threads that are no longer known.

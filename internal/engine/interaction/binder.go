@@ -55,7 +55,6 @@ type Binder struct {
 	unparks     map[jvmthread.ThreadID]cause // by the thread that was unparked
 	bound       []jvmthread.Interaction      // by the current event
 	holds       []jvmthread.Hold             // ended, not taken yet
-	lost        []LostNotify                 // not taken yet
 	maxLocks    int
 	counters    Counters
 }

@@ -285,33 +285,6 @@ func TestLateNotify(t *testing.T) {
 	}
 }
 
-func TestLostNotifies(t *testing.T) {
-	tests := []struct {
-		name, events string
-		want         []bool // OtherWoken of each
-	}{
-		{"notified before it waited", "5 B notify lock=Q\n10 A wait lock=Q\n20 A waited lock=Q timedOut", []bool{false}},
-		{"another thread was woken", "10 C wait lock=Q\n11 A wait lock=Q\n15 B notify lock=Q\n16 C waited lock=Q\n20 A waited lock=Q timedOut", []bool{true}},
-		{"no notify", "10 A wait lock=Q\n20 A waited lock=Q timedOut", nil},
-		{"notified in time", "10 A wait lock=Q\n15 B notify lock=Q\n20 A waited lock=Q", nil},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			_, binder, _ := play(t, test.events, 0)
-			var got []bool
-			for _, lost := range binder.TakeLost(nil) {
-				got = append(got, lost.OtherWoken)
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("want - got +:\n%s", diff)
-			}
-			if again := binder.TakeLost(nil); len(again) > 0 {
-				t.Errorf("%v is reported twice", again)
-			}
-		})
-	}
-}
-
 func TestOwners(t *testing.T) {
 	tests := []struct {
 		name, events, owner string

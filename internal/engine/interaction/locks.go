@@ -16,9 +16,7 @@ type lock struct {
 	blocked Crowd          // threads between contendedEnter and contendedEntered; the peak is since the last cut
 	empty   jvmthread.Time // since when no thread is blocked, if none is
 	marks   jvmthread.HoldMarks
-	unheard jvmthread.Time // of the last notify without a waiter, until a wait times out after it or another notify wakes a thread
-	heard   jvmthread.Time // of the last notify that woke a thread
-	release cause          // if the lock is known to be free; else zero
+	release cause // if the lock is known to be free; else zero
 	waiters []waiter
 	sharers []sharer
 	woken   []jvmthread.Interval // waits that nothing explains yet; see jvmthread.FlagLateNotify

@@ -38,12 +38,7 @@ func (b *Binder) notify(ev *jvmthread.Event, th *timeline.Thread) {
 	}
 	b.own(l, ev.Thread, ev.Time, l.othersBlocked(0))
 	c, all := here(ev, th), ev.Kind == jvmthread.KindNotifyAll
-	if b.mark(l, c, all) {
-		l.heard, l.unheard = ev.Time, jvmthread.NoTime
-		return
-	}
-	l.unheard = ev.Time
-	if !b.bindLate(l, c, all) {
+	if !b.mark(l, c, all) && !b.bindLate(l, c, all) {
 		b.counters.NotifiesUnbound++
 	}
 }
@@ -117,31 +112,4 @@ func (b *Binder) notifiedBy(l *lock, ev *jvmthread.Event, w waiter) waiter {
 	}
 	w.notified.sure = jvmthread.ConfidenceExact
 	return w
-}
-
-// LostNotify is a wait that timed out although notify was called on its object: too early, or it woke another thread. It is only a hint: code
-// that checks its condition before it waits loses nothing by an early notify, and in a pool of waiters some may time out by design.
-type LostNotify struct {
-	Wait       jvmthread.Interval // that timed out
-	Notified   jvmthread.Time     // when notify was called
-	OtherWoken bool               // called during the wait, it woke another thread; otherwise it was called before the wait, without a waiter
-}
-
-// timedOut records a wait that timed out after a notify that did not wake it. A notify without a waiter is reported once.
-func (b *Binder) timedOut(l *lock, w waiter, wait *jvmthread.Interval) {
-	switch {
-	case wait.State != jvmthread.StateWaiting || w.notified.known():
-	case l.heard > w.since:
-		b.lost = append(b.lost, LostNotify{Wait: *wait, Notified: l.heard, OtherWoken: true})
-	case l.unheard != jvmthread.NoTime && l.unheard < w.since:
-		b.lost = append(b.lost, LostNotify{Wait: *wait, Notified: l.unheard})
-		l.unheard = jvmthread.NoTime
-	}
-}
-
-// TakeLost appends the lost notifies since the previous call.
-func (b *Binder) TakeLost(out []LostNotify) []LostNotify {
-	out = append(out, b.lost...)
-	b.lost = b.lost[:0]
-	return out
 }

@@ -36,7 +36,6 @@ type LockState struct {
 	Since, Seen, Touched, Empty jvmthread.Time
 	Blocked                     Crowd
 	Marks                       jvmthread.HoldMarks
-	Unheard, Heard              jvmthread.Time
 	Release                     CauseState
 	Waiters                     []WaiterState
 	Sharers                     []SharerState
@@ -102,7 +101,7 @@ func (b *Binder) State() State {
 func (l *lock) state() LockState {
 	s := LockState{
 		ID: l.id, Owner: l.owner, Since: l.since, Seen: l.seen, Touched: l.touched, Blocked: l.blocked, Empty: l.empty, Marks: l.marks,
-		Unheard: l.unheard, Heard: l.heard, Release: l.release.state(), Woken: slices.Clone(l.woken),
+		Release: l.release.state(), Woken: slices.Clone(l.woken),
 	}
 	for i := range l.waiters {
 		w := &l.waiters[i]
@@ -164,7 +163,7 @@ func restore(causes map[jvmthread.ThreadID]cause, from map[jvmthread.ThreadID]Ca
 func (s *LockState) lock() *lock {
 	l := &lock{
 		id: s.ID, owner: s.Owner, since: s.Since, seen: s.Seen, touched: s.Touched, blocked: s.Blocked, empty: s.Empty, marks: s.Marks,
-		unheard: s.Unheard, heard: s.Heard, release: s.Release.cause(), woken: s.Woken,
+		release: s.Release.cause(), woken: s.Woken,
 	}
 	for i := range s.Waiters {
 		w := &s.Waiters[i]

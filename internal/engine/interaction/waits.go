@@ -61,7 +61,6 @@ func (b *Binder) waited(ev *jvmthread.Event, me *waiting, closed *jvmthread.Inte
 		if w.notified.known() && !w.all {
 			l.markAgain(w.notified)
 		}
-		b.timedOut(l, w, closed)
 		return
 	}
 	if closed.State == jvmthread.StateJoining {

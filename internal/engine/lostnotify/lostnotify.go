@@ -50,7 +50,7 @@ type Wait struct {
 
 // Finder follows the events of one session. One goroutine owns it.
 type Finder struct {
-	idle     func(jvmthread.LockID, jvmthread.StackID) bool
+	counts   func(*jvmthread.Event) bool
 	monitors map[jvmthread.LockID]*monitor
 	waiting  map[jvmthread.ThreadID]jvmthread.LockID // in whose wait set a thread is
 	order    []entry                                 // lost notifies, the oldest first; some were heard since
@@ -80,10 +80,10 @@ type waiter struct {
 	counts   bool // it began after the lost notify, and does not wait for a task or its time
 }
 
-// New returns a Finder. The function reports whether a thread that waits for an object at a stack has nothing to do, like a worker without a
-// task: such waits do not count. It may be nil.
-func New(idle func(jvmthread.LockID, jvmthread.StackID) bool) *Finder {
-	f := &Finder{idle: idle}
+// New returns a Finder. The function reports whether a wait counts, by the event at its start: not if it is one of the JVM's own threads, or of
+// a thread that has nothing to do, like a worker without a task.
+func New(counts func(*jvmthread.Event) bool) *Finder {
+	f := &Finder{counts: counts}
 	f.clear()
 	return f
 }
@@ -107,17 +107,11 @@ func (f *Finder) Held() int {
 	return perMonitor*len(f.monitors) + perLost*f.lost + perWaiter*len(f.waiting)
 }
 
-// See applies events in the order of time.
-func (f *Finder) See(events []jvmthread.Event) {
-	for i := range events {
-		if f.blind {
-			return
-		}
-		f.apply(&events[i])
+// Apply applies the next event, in the order of time.
+func (f *Finder) Apply(ev *jvmthread.Event) {
+	if f.blind {
+		return
 	}
-}
-
-func (f *Finder) apply(ev *jvmthread.Event) {
 	switch ev.Kind {
 	case jvmthread.KindWait, jvmthread.KindJoinStart:
 		f.wait(ev)
@@ -178,7 +172,7 @@ func (f *Finder) wait(ev *jvmthread.Event) {
 	}
 	m := f.monitor(ev.Lock)
 	// A thread that notifies others and then waits itself knows about its own notify.
-	w.counts = m.lost != nil && m.lost.By != ev.Thread && ev.Kind == jvmthread.KindWait && (f.idle == nil || !f.idle(ev.Lock, ev.Stack))
+	w.counts = m.lost != nil && m.lost.By != ev.Thread && ev.Kind == jvmthread.KindWait && f.counts(ev)
 	m.waiters = append(m.waiters, w)
 	f.waiting[ev.Thread] = ev.Lock
 }
@@ -269,13 +263,13 @@ func (f *Finder) heard(id jvmthread.LockID) {
 	f.tidy(id, m)
 }
 
-// Take returns what was found since the last call, and the waits that are not over and began more than a minute before a time.
-func (f *Finder) Take(now jvmthread.Time) []Found { return f.take(now, tooLong) }
-
-// End returns also the waits that are not over when the JVM ends.
-func (f *Finder) End(now jvmthread.Time) []Found { return f.take(now, leastWait) }
-
-func (f *Finder) take(now, least jvmthread.Time) []Found {
+// Take returns what was found since the last call, and the waits that are not over and began more than a minute before a time, or 10 ms if the
+// JVM has ended then.
+func (f *Finder) Take(now jvmthread.Time, ended bool) []Found {
+	least := tooLong
+	if ended {
+		least = leastWait
+	}
 	for _, e := range f.order {
 		m := f.monitors[e.lock]
 		if !f.stands(e) {

@@ -54,19 +54,21 @@ func TestFound(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			h, err := threadtest.Parse("0 P threadStart\n0 C threadStart\n0 D threadStart\n" + test.events)
 			require.NoError(t, err)
-			f := lostnotify.New(func(_ jvmthread.LockID, stack jvmthread.StackID) bool { return stack == 7 })
+			f := lostnotify.New(func(ev *jvmthread.Event) bool { return ev.Stack != 7 })
 			now := jvmthread.Time(1000 * ms)
 			for i := range h.Events {
 				h.Events[i].Time *= ms
 				now = max(now, h.Events[i].Time)
 			}
-			f.See(h.Events)
+			for i := range h.Events {
+				f.Apply(&h.Events[i])
+			}
 			var got []string
-			for _, found := range append(f.Take(now), f.End(now)...) {
+			for _, found := range append(f.Take(now, false), f.Take(now, true)...) {
 				got = append(got, text(h, &found))
 			}
 			assert.Equal(t, test.want, strings.Join(got, "\n"))
-			assert.Empty(t, f.End(now), "it is reported twice")
+			assert.Empty(t, f.Take(now, true), "it is reported twice")
 		})
 	}
 }
@@ -98,21 +100,23 @@ func text(h *threadtest.History, f *lostnotify.Found) string {
 func TestOpenWaits(t *testing.T) {
 	h, err := threadtest.Parse("5 P notify lock=Q\n10 C wait lock=Q")
 	require.NoError(t, err)
-	f := lostnotify.New(nil)
-	f.See(h.Events)
-	assert.Empty(t, f.Take(60_000*ms))
-	assert.Len(t, f.Take(60_001*ms), 1)
-	assert.Empty(t, f.End(99_000*ms))
+	f := lostnotify.New(func(*jvmthread.Event) bool { return true })
+	for i := range h.Events {
+		f.Apply(&h.Events[i])
+	}
+	assert.Empty(t, f.Take(60_000*ms, false))
+	assert.Len(t, f.Take(60_001*ms, false), 1)
+	assert.Empty(t, f.Take(99_000*ms, true))
 }
 
 // However many objects are notified, and threads wait, the memory is bounded, and the newest notify is remembered.
 func TestBounded(t *testing.T) {
-	f := lostnotify.New(nil)
+	f := lostnotify.New(func(*jvmthread.Event) bool { return true })
 	at := jvmthread.Time(0)
 	event := func(ev jvmthread.Event) {
 		at += ms
 		ev.Time = at
-		f.See([]jvmthread.Event{ev})
+		f.Apply(&ev)
 	}
 	for i := range 50_000 {
 		lock := jvmthread.LockID{Class: 1, Hash: uint32(i + 1)}
@@ -127,7 +131,7 @@ func TestBounded(t *testing.T) {
 	last := jvmthread.LockID{Class: 1, Hash: 50_000}
 	event(jvmthread.Event{Kind: jvmthread.KindWait, Thread: 2, Lock: jvmthread.LockID{Class: 1, Hash: 2}}) // forgotten
 	event(jvmthread.Event{Kind: jvmthread.KindWait, Thread: 3, Lock: last})
-	found := f.Take(at + 100_000*ms)
+	found := f.Take(at+100_000*ms, false)
 	require.Len(t, found, 1)
 	assert.Equal(t, last, found[0].Lock)
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/engine/deadlock"
 	"github.com/weft-otel/weft/internal/engine/interaction"
+	"github.com/weft-otel/weft/internal/engine/lostnotify"
 	"github.com/weft-otel/weft/internal/engine/timeline"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -157,9 +158,14 @@ func (b *Builder) AddDeadlocks(found []deadlock.Found) {
 	b.window.Deadlocks = append(b.window.Deadlocks, found...)
 }
 
+// AddLostNotifies adds notifies that no thread heard.
+func (b *Builder) AddLostNotifies(list []lostnotify.Found) {
+	b.window.LostNotifies = append(b.window.LostNotifies, list...)
+}
+
 // AddHints adds hints of potential deadlocks.
-func (b *Builder) AddHints(take func([]deadlock.Hint) []deadlock.Hint) {
-	b.window.Hints = take(b.window.Hints)
+func (b *Builder) AddHints(list []deadlock.Hint) {
+	b.window.Hints = append(b.window.Hints, list...)
 }
 
 // Start returns the start of the current window.
@@ -236,7 +242,6 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 		w.Waits.add(&l.Waits)
 	}
 	b.sortHolds()
-	w.LostNotifies = binder.TakeLost(w.LostNotifies)
 	w.Locks = b.locks.stats(w, b.holds, b.queues)
 	return w
 }
@@ -307,7 +312,7 @@ func (b *Builder) Next(at jvmthread.Time) {
 	b.recycle()
 	b.locks.reset()
 	clear(w.Lanes)
-	*w = Window{Lanes: w.Lanes[:0], Holds: w.Holds[:0], Mounts: w.Mounts[:0], LostNotifies: w.LostNotifies[:0], past: past}
+	*w = Window{Lanes: w.Lanes[:0], Holds: w.Holds[:0], Mounts: w.Mounts[:0], past: past}
 	b.intervals, b.used = 0, 0
 	b.open(at)
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/weft-otel/weft/internal/engine/deadlock"
-	"github.com/weft-otel/weft/internal/engine/interaction"
+	"github.com/weft-otel/weft/internal/engine/lostnotify"
 	"github.com/weft-otel/weft/internal/engine/recent"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -36,16 +36,16 @@ func (c Cut) Last() bool { return c == CutEnd || c == CutLost || c == CutShutdow
 type Window struct {
 	Start, End   jvmthread.Time
 	Cut          Cut
-	Lanes        []*Lane                  // by thread id
-	Holds        []jvmthread.Hold         // observed in the window or before it, by lock and time
-	Mounts       []jvmthread.Hold         // virtual threads that kept a carrier for long, see timeline.LongMount; by their ends
-	Deadlocks    []deadlock.Found         // that were confirmed in the window
-	Hints        []deadlock.Hint          // found in the window
-	LostNotifies []interaction.LostNotify // of waits that timed out in the window
-	Locks        []LockStats              // by blocked time, longest first
-	Totals       Totals                   // of all lanes
-	Waits        Waits                    // of all lanes
-	Verdict      *Verdict                 // of a Finder; nil: not requested
+	Lanes        []*Lane            // by thread id
+	Holds        []jvmthread.Hold   // observed in the window or before it, by lock and time
+	Mounts       []jvmthread.Hold   // virtual threads that kept a carrier for long, see timeline.LongMount; by their ends
+	Deadlocks    []deadlock.Found   // that were confirmed in the window
+	Hints        []deadlock.Hint    // found in the window
+	LostNotifies []lostnotify.Found // found in the window, if that is wanted
+	Locks        []LockStats        // by blocked time, longest first
+	Totals       Totals             // of all lanes
+	Waits        Waits              // of all lanes
+	Verdict      *Verdict           // of a Finder; nil: not requested
 	Events       uint64
 	Lost         uint64                                  // events that the agent had to drop
 	Missed       uint64                                  // events that did not arrive

@@ -52,10 +52,8 @@ func newPlayer(st *store.Store, number uint64, service string, start time.Time) 
 		}),
 	}
 	p.worst = incidents.New(id, p.session, sym, p.engine.Waits())
-	p.engine.Watch(func(events []jvmthread.Event) {
-		p.session.Events(events, p.symbols)
-		p.worst.Events(events)
-	})
+	p.engine.FindLostNotifies()
+	p.engine.Watch(func(events []jvmthread.Event) { p.session.Events(events, p.symbols) })
 	for _, c := range classes {
 		p.symbols.InternClass(c)
 	}

@@ -25,10 +25,8 @@ type Session struct {
 func Open(to *store.Store, id jvmthread.SessionID, meta store.Meta, from *engine.Engine, sym *symbols.Table) *Session {
 	s := &Session{Session: to.Open(id, meta), symbols: sym}
 	s.worst = incidents.New(id, s.Session, sym, from.Waits())
-	from.Watch(func(events []jvmthread.Event) {
-		s.Events(events, sym)
-		s.worst.Events(events)
-	})
+	from.FindLostNotifies()
+	from.Watch(func(events []jvmthread.Event) { s.Events(events, sym) })
 	return s
 }
 

@@ -4,7 +4,6 @@
 package incidents
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -23,15 +22,6 @@ const (
 	again = jvmthread.Time(10 * time.Minute)
 )
 
-// maxDeadlocked bounds the threads in deadlocks that are remembered.
-const maxDeadlocked = 4096
-
-// pending is a potential deadlock that may yet turn out to be one.
-type pending struct {
-	incident      store.Incident
-	holder, other jvmthread.ThreadID
-}
-
 // classes are those of two locks, the smaller one first.
 type classes [2]jvmthread.ClassID
 
@@ -49,7 +39,7 @@ func (k *Keeper) hint(h *deadlock.Hint, w *window.Window) {
 	}
 	k.pairs[pair] = true
 	t := k.emitter.HintText(h)
-	k.pending = append(k.pending, pending{holder: h.Holder, other: h.Other, incident: store.Incident{
+	k.session.AddIncident(store.Incident{
 		IncidentID: store.IncidentID{Kind: store.KindPotentialDeadlock, Start: h.At, First: h.Other}, End: h.At,
 		Name: "potential deadlock", Text: t.Text, Object: t.First + ", " + t.Second, Threads: 2,
 		Cast: []jvmthread.ThreadID{h.Holder, h.Other},
@@ -57,27 +47,6 @@ func (k *Keeper) hint(h *deadlock.Hint, w *window.Window) {
 			k.ordered(w, h.Before, h.Holder, t.Holder, t.First, t.Second),
 			k.ordered(w, h.At, h.Other, t.Other, t.Second, t.First),
 		},
-	}})
-}
-
-// settle keeps the potential deadlocks that were found before the deadlocks in a window began, except those that became one of these.
-func (k *Keeper) settle(w *window.Window) {
-	for i := range w.Deadlocks {
-		d := &w.Deadlocks[i]
-		for j := range d.Members {
-			if len(k.deadlocked) < maxDeadlocked {
-				k.deadlocked[d.Members[j].Thread] = d.Cycle
-			}
-		}
-	}
-	k.pending = slices.DeleteFunc(k.pending, func(p pending) bool {
-		if w.End-p.incident.Start <= 2*deadlock.Grace && !w.Cut.Last() {
-			return false
-		}
-		if cycle := k.deadlocked[p.holder]; cycle == 0 || cycle != k.deadlocked[p.other] {
-			k.session.AddIncident(p.incident)
-		}
-		return true
 	})
 }
 

@@ -17,7 +17,6 @@ import (
 
 	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/engine/incident"
-	"github.com/weft-otel/weft/internal/engine/lostnotify"
 	"github.com/weft-otel/weft/internal/engine/waits"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
@@ -41,47 +40,25 @@ type Keeper struct {
 	finder  *incident.Finder
 	emitter *threadpdata.Emitter
 
-	notifies *lostnotify.Finder
-	pairs    map[classes]bool
-	calls    map[call]jvmthread.Time
-	pending  []pending // at most as many as pairs
-
-	deadlocked map[jvmthread.ThreadID]jvmthread.Cycle
+	pairs map[classes]bool
+	calls map[call]jvmthread.Time
 }
 
 // New returns a Keeper for a session of a store, with the symbols and the classifier of waits of the engine that cuts its windows.
 func New(id jvmthread.SessionID, session *store.Session, sym *symbols.Table, classifier *waits.Classifier) *Keeper {
-	idle := func(lock jvmthread.LockID, stack jvmthread.StackID) bool {
-		return classifier.Wait(&jvmthread.Interval{State: jvmthread.StateWaiting, Lock: lock, Stack: stack}).Idle()
-	}
 	return &Keeper{
-		notifies: lostnotify.New(idle), pairs: make(map[classes]bool), calls: make(map[call]jvmthread.Time),
-		deadlocked: make(map[jvmthread.ThreadID]jvmthread.Cycle),
-		session:    session, symbols: sym, waits: classifier, emitter: threadpdata.NewEmitter(id, sym, classifier),
+		pairs: make(map[classes]bool), calls: make(map[call]jvmthread.Time), session: session, symbols: sym, waits: classifier, emitter: threadpdata.NewEmitter(id, sym, classifier),
 		finder: sessions.NewIncidents(incident.Options{MinTime: minTime, MaxPerWindow: maxPerWindow}, classifier),
 	}
 }
-
-// Events follows the events of the session, in the order of time.
-func (k *Keeper) Events(events []jvmthread.Event) { k.notifies.See(events) }
 
 // Window keeps the incidents that ended in a window.
 func (k *Keeper) Window(w *window.Window) {
 	for i := range w.Hints {
 		k.hint(&w.Hints[i], w)
 	}
-	k.settle(w)
-	found := k.notifies.Take
-	if w.Cut == window.CutEnd || w.Cut == window.CutLost {
-		found = k.notifies.End
-	}
-	list := found(w.End)
-	if w.Missed > 0 { // gaps are events, but these are missing unseen
-		list = nil
-		k.notifies.Forget()
-	}
-	for i := range list {
-		k.lost(&list[i])
+	for i := range w.LostNotifies {
+		k.lost(&w.LostNotifies[i])
 	}
 	for _, inc := range k.finder.Find(w).Incidents {
 		k.session.AddIncident(k.textOf(inc))
@@ -89,7 +66,7 @@ func (k *Keeper) Window(w *window.Window) {
 }
 
 // Held estimates the bytes of the incidents that are not over.
-func (k *Keeper) Held() int { return k.finder.Held() + k.emitter.Held() + k.notifies.Held() }
+func (k *Keeper) Held() int { return k.finder.Held() + k.emitter.Held() }
 
 func (k *Keeper) textOf(inc *incident.Incident) store.Incident {
 	texts := k.emitter.IncidentText(inc, store.MaxIncidentHolds, store.MaxIncidentWaits)

@@ -39,7 +39,7 @@ func kept(t *testing.T, text string, why window.Cut, stacks ...string) ([]*store
 	cfg.Window = time.Second
 	e := drive.New(cfg, sym)
 	k := incidents.New(id, s, sym, e.Waits())
-	e.Watch(k.Events)
+	e.FindLostNotifies()
 	yield := func(w *window.Window) {
 		s.Append(w, sym)
 		k.Window(w)
