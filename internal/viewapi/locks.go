@@ -247,6 +247,7 @@ type Cost struct {
 	Unknown float64       `json:"unknown"` // part of the time that threads waited whose holder is not known, if it is most of it; else 0
 	Known   float64       `json:"known"`   // of waits that others end: the part of their time for which it is known who did
 	Takes   bool          `json:"takes"`   // the waits at a queue are for something to take from it; else, for room in it
+	Nested  *Nested       `json:"nested"`  // waiters that seem to hold one already; null: there are none
 	Pending int64         `json:"pending"` // of Time: of waits that have not ended
 	Open    int           `json:"open"`    // waits that have not ended
 	Stuck   int           `json:"stuck"`   // of Open: that no thread can end any more, of those that could
@@ -258,6 +259,12 @@ type Cost struct {
 	Itself  bool          `json:"itself"`  // the only one of these waits for itself
 	Starved *ThreadGroup  `json:"starved"` // the pool of workers that could end what is stuck, all of which are stuck; null: there is none
 	Next    *Cost         `json:"next"`    // what the culprit waited for itself most of that time, with the sums of all threads that did; null: nothing
+}
+
+// Nested is threads that wait for another permit or object of a pool, past the call in which others wait for their first one.
+type Nested struct {
+	Threads int   `json:"threads"`
+	Site    *Site `json:"site"` // where they waited longest
 }
 
 // GoneThread is a thread that has ended.

@@ -227,6 +227,17 @@ func (s *sentence) turns(t *viewapi.Turns, before string) {
 
 // heldBy lists who had the permits or the objects of a pool.
 func (s *sentence) heldBy(c *viewapi.Cost) {
+	if n := c.Nested; n != nil && n.Site != nil {
+		s.text("; "+Grouped(n.Threads)+" of them waited in ").add(viewapi.RoleMethod, SimpleFunction(n.Site.Function)).text(" and ")
+		if n.Threads == 1 {
+			s.text("seems to hold one already")
+		} else {
+			s.text("seem to hold one already")
+		}
+		if c.Unknown > 0 || len(c.Holders) == 0 {
+			return
+		}
+	}
 	switch {
 	case c.Stuck > 0 && (c.Unknown > 0 || len(c.Holders) == 0): // it comes next who could end it
 		return

@@ -172,7 +172,7 @@ var costs = []struct {
 	}},
 	{"a pool that is exhausted by its own threads", viewapi.Cost{
 		CostRow: waits("HikariPool", "pool", 32_400*ms), Unit: "a connection", Waiters: 8, Who: who(threads("request-*", 8, 32_400*ms)), Site: send,
-		Open: 8, Stuck: 8, Pending: 32_400 * ms, Unable: who(threads("request-*", 2, 16_000*ms)),
+		Open: 8, Pending: 32_400 * ms, Nested: &viewapi.Nested{Threads: 4, Site: &viewapi.Site{Function: "com.acme.Audit.write"}},
 	}},
 	{"the end of a thread", viewapi.Cost{
 		CostRow: waits("Thread", "join", 7_200*ms), Waiters: 2, Who: who(threads("request-*", 2, 7_200*ms)), Site: send, Known: 1, Open: 2, Pending: 7_200 * ms,

@@ -77,6 +77,7 @@ func (q *query) costOf(found *contentions, c *costly, open map[int]*openWait) (c
 			cost.Turns = q.turnsOf(holders, waits.threads)
 		}
 	}
+	cost.Nested = q.nested(found, c)
 	if !cost.Culprit {
 		all = holders
 	}

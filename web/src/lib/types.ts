@@ -493,6 +493,7 @@ export interface Cost extends CostRow {
   unknown: number;
   known: number;
   takes: boolean;
+  nested: Nested | null;
   pending: number;
   open: number;
   stuck: number;
@@ -504,6 +505,11 @@ export interface Cost extends CostRow {
   itself: boolean;
   starved: ThreadGroup | null;
   next: Cost | null;
+}
+
+export interface Nested {
+  threads: number;
+  site: Site | null;
 }
 
 export interface GoneThread {
