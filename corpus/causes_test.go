@@ -20,8 +20,25 @@ type causesTruth struct{ Waited int64 }
 // causesLength is for how long Causes.java runs at least.
 const causesLength = 300 * time.Millisecond
 
-// checkCause checks the first sentence about waits for what other threads bring about, without numbers. Of open waits, as many did not end.
+// checkCause checks the first sentence about waits for what other threads bring about, without numbers. As many waits did not end; if there are any,
+// none else was.
 func checkCause(sentence string, open int) func(t spantest.T, r *run) {
+	return checkOpen(sentence, open, open > 0)
+}
+
+// checkStuck checks the same of waits that no thread can end any more.
+func checkStuck(sentence string, stuck int, only bool) func(t spantest.T, r *run) {
+	check := checkOpen(sentence, stuck, only)
+	return func(t spantest.T, r *run) {
+		t.Helper()
+		check(t, r)
+		answer, err := page.Of(r.played.page).Answer(context.Background(), r.sessionOnPage(t), nil)
+		require.NoError(t, err)
+		assert.Equal(t, stuck, answer.Most.Stuck)
+	}
+}
+
+func checkOpen(sentence string, open int, only bool) func(t spantest.T, r *run) {
 	return func(t spantest.T, r *run) {
 		t.Helper()
 		var truth causesTruth
@@ -36,7 +53,7 @@ func checkCause(sentence string, open int) func(t spantest.T, r *run) {
 			assert.Zero(t, answer.Most.Pending)
 			return
 		}
-		assert.Equal(t, answer.Most.Time, answer.Most.Pending)
-		assert.GreaterOrEqual(t, answer.Most.Time, int64(causesLength)*int64(open)/2)
+		assert.Equal(t, only, answer.Most.Time == answer.Most.Pending)
+		assert.GreaterOrEqual(t, answer.Most.Pending, int64(causesLength)*int64(open)/2)
 	}
 }

@@ -126,6 +126,18 @@ var programs = []entry{
 		`2 requests waited \d+ ms at latch Causes\.READY in Causes\.ready; 2 waits of \d+ ms did not end\.$`, 2)},
 	{name: "cause-starved", program: []string{"Causes", "starved"}, from: agent, engine: seconds, check: checkCause(
 		`\d \w+ waited \d+ ms for a future in Causes\.\S+; both orders wait for others, too: no task in their queue can run\.$`, 2)},
+	{name: "cause-owner", program: []string{"Causes", "owner"}, from: agent, engine: seconds, check: checkStuck(
+		`3 requests waited \S+ m?s for Causes\.LOCK in Causes\.lock; 3 waits of \S+ m?s did not end, and importer, which held it, has ended\.$`, 3, true)},
+	{name: "cause-cycle", program: []string{"Causes", "cycle"}, from: agent, engine: seconds, check: checkStuck(
+		`checkout waited \S+ m?s for future FutureTask in Causes\.price holding Causes\.LOCK; 2 requests and pricer-1 waited \S+ m?s for it; `+
+			`3 waits of \S+ m?s did not end, and checkout, which holds it, waits for pricer-1, which waits for it\.$`, 3, true)},
+	{name: "cause-upgrade", program: []string{"Causes", "upgrade"}, from: agent, engine: seconds, check: checkStuck(
+		`3 requests and cart waited \S+ m?s for Causes\.READ_WRITE in Causes\.read; 4 waits of \S+ m?s did not end: cart, which holds it, waits for itself\.$`, 4, true)},
+	{name: "cause-join", program: []string{"Causes", "join"}, from: agent, engine: seconds, check: checkCause(
+		`2 requests waited \S+ m?s for exporter to end in Causes\.joined; it was asleep in Causes\.\S+; 2 waits of \S+ m?s did not end\.$`, 2)},
+	{name: "cause-notify", program: []string{"Causes", "notify"}, from: agent, engine: seconds, check: checkStuck(
+		`2 requests waited \S+ m?s for a notify of Causes\.MAILBOX in Causes\.listen; 2 waits of \S+ m?s did not end, and dispatcher, which notified it, `+
+			`has ended\.$`, 2, false)},
 
 	{name: "pingpong-jfr", program: []string{"PingPong", "200"}, from: flight, engine: seconds, check: checkPingPong},
 	{name: "notifies-jfr", program: []string{"Notifies", "50"}, from: flight, engine: seconds, check: checked(checkRecordedNotifies)},

@@ -13,16 +13,22 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
  * Requests that wait for what other threads bring about, or never will: for tasks of a small pool, at a barrier for the last worker, to put into a
- * queue whose consumer has ended, at a latch that reaches no zero, for tasks in the queue of a pool whose workers all wait for such. It prints for
- * how long they waited, as they measured it themselves.
+ * queue whose consumer has ended, at a latch that reaches no zero, for tasks in the queue of a pool whose workers all wait for such; for a lock
+ * whose owner has ended, or whose owner waits for a task that needs it; for a read lock after a reader that wants to write; for the end of a thread;
+ * for a notification by a thread that has ended. It prints for how long they waited, as they measured it themselves.
  */
 public final class Causes {
   private static final AtomicLong WAITED = new AtomicLong();
   private static final BlockingQueue<Integer> JOBS = new ArrayBlockingQueue<>(2);
   private static final CountDownLatch READY = new CountDownLatch(1);
+  private static final ReentrantLock LOCK = new ReentrantLock();
+  private static final ReentrantReadWriteLock READ_WRITE = new ReentrantReadWriteLock();
+  private static final Object MAILBOX = new Object();
   private static final int LENGTH = 300; // ms
 
   private Causes() {}
@@ -60,6 +66,45 @@ public final class Causes {
           waiting.add(request(i, () -> orders.submit(() -> orders.submit(Causes::mail).get()).get()));
         }
         break;
+      case "owner":
+        start("importer", LOCK::lock).join();
+        for (int i = 1; i <= 3; i++) {
+          waiting.add(request(i, Causes::lock));
+        }
+        break;
+      case "cycle":
+        CountDownLatch locked = new CountDownLatch(1);
+        ExecutorService pricer = Executors.newFixedThreadPool(1, named("pricer"));
+        start("checkout", () -> price(pricer, locked));
+        locked.await();
+        for (int i = 1; i <= 2; i++) {
+          waiting.add(request(i, Causes::lock));
+        }
+        break;
+      case "upgrade":
+        start("cart", Causes::upgrade);
+        while (!READ_WRITE.hasQueuedThreads()) {
+          Thread.onSpinWait();
+        }
+        for (int i = 1; i <= 3; i++) {
+          waiting.add(request(i, Causes::read));
+        }
+        break;
+      case "join":
+        Thread exporter = start("exporter", () -> Thread.sleep(10 * LENGTH));
+        for (int i = 1; i <= 2; i++) {
+          waiting.add(request(i, () -> joined(exporter)));
+        }
+        break;
+      case "notify":
+        CountDownLatch listening = new CountDownLatch(2);
+        for (int i = 1; i <= 2; i++) {
+          request(i, () -> listen(listening)).start();
+        }
+        listening.await();
+        start("dispatcher", Causes::dispatch).join();
+        Thread.sleep(LENGTH);
+        break;
       default:
         throw new IllegalArgumentException(args[0]);
     }
@@ -92,6 +137,65 @@ public final class Causes {
   private static Object ready() throws InterruptedException {
     READY.await();
     return null;
+  }
+
+  private static Object lock() {
+    LOCK.lock();
+    LOCK.unlock();
+    return null;
+  }
+
+  private static Object read() {
+    READ_WRITE.readLock().lock();
+    READ_WRITE.readLock().unlock();
+    return null;
+  }
+
+  private static void upgrade() {
+    READ_WRITE.readLock().lock();
+    READ_WRITE.writeLock().lock();
+  }
+
+  private static void price(ExecutorService pricer, CountDownLatch locked) throws Exception {
+    LOCK.lock();
+    locked.countDown();
+    pricer.submit(Causes::lock).get();
+  }
+
+  private static Object joined(Thread thread) throws InterruptedException {
+    thread.join();
+    return null;
+  }
+
+  private static Object listen(CountDownLatch listening) throws InterruptedException {
+    synchronized (MAILBOX) {
+      listening.countDown();
+      while (true) {
+        MAILBOX.wait();
+      }
+    }
+  }
+
+  private static void dispatch() {
+    for (int i = 0; i < 20; i++) {
+      synchronized (MAILBOX) {
+        MAILBOX.notifyAll();
+      }
+    }
+  }
+
+  private interface Task {
+    void run() throws Exception;
+  }
+
+  private static Thread start(String name, Task task) {
+    Thread thread = new Thread(sure(() -> {
+      task.run();
+      return null;
+    }), name);
+    thread.setDaemon(true);
+    thread.start();
+    return thread;
   }
 
   private static Object timed(Callable<?> wait) throws Exception {
