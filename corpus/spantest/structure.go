@@ -155,18 +155,26 @@ func checkRoot(t T, s *Span, threads []*Span) {
 			starts[at] = thread
 		}
 	}
-	if s.Number("weft.folded.threads") > 0 {
-		return
-	}
+	folded := s.Number("weft.folded.threads") > 0
+	var total, shown int64 // of all states, and of those of threads with a span
 	for _, state := range stateNames {
 		for _, attribute := range []string{"weft.count." + state, "weft.time." + state} {
 			var sum int64
 			for _, thread := range threads {
 				sum += thread.Number(attribute)
 			}
-			assert.Equal(t, sum, s.Number(attribute), "%s of %s", attribute, s.Name())
+			if isTime := strings.HasPrefix(attribute, "weft.time."); isTime {
+				total, shown = total+s.Number(attribute), shown+sum
+				if s.Number("weft.silent.threads") > 0 {
+					continue
+				}
+			}
+			if !folded {
+				assert.Equal(t, sum, s.Number(attribute), "%s of %s", attribute, s.Name())
+			}
 		}
 	}
+	assert.Equal(t, total, shown+s.Number("weft.folded.time")+s.Number("weft.silent.time"), "time of all threads of %s", s.Name())
 }
 
 // checkPath checks that the segments of a critical path are contiguous from its start and add up to its length.

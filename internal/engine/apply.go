@@ -131,10 +131,10 @@ func (e *Engine) confirm(now jvmthread.Time) {
 	e.builder.AddDeadlocks(found)
 }
 
-// maxEmptyCuts bounds the windows cut in a row when time jumps while a thread is stuck. The next one is as long as the rest.
+// maxEmptyCuts bounds the windows cut in a row when time jumps. The next one is as long as the rest.
 const maxEmptyCuts = 64
 
-// cutUntil cuts the windows that end at or before the given time. After an empty window it skips the rest: they are empty too.
+// cutUntil cuts the windows that end at or before the given time. After a window without a live thread it skips the rest: they have none, too.
 func (e *Engine) cutUntil(at jvmthread.Time, yield Yield) {
 	for n := 0; at >= e.builder.End() && e.builder.End() != math.MaxInt64; n++ {
 		next := e.builder.End()

@@ -66,36 +66,53 @@ func TestBatchesDoNotMatter(t *testing.T) {
 	}
 }
 
-// The sums over windows do not depend on the length of windows.
+// The sums over windows do not depend on where they are cut: each live thread counts in each, with or without an event.
 func TestWindowsAddUp(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
 		sim := simulate(seed)
-		whole, pieces := make(map[jvmthread.ThreadID]window.Totals), make(map[jvmthread.ThreadID]window.Totals)
-		interactions := [2]int{}
-		run(t, sim.Events, time.Hour, func(w *window.Window) { addTotals(whole, w); interactions[0] += w.CountInteractions() })
-		n := 0
-		run(t, sim.Events, time.Duration(50+seed*7), func(w *window.Window) {
-			addTotals(pieces, w)
-			interactions[1] += w.CountInteractions()
-			n++
-		})
-		for id, want := range whole {
-			got := pieces[id]
+		var whole, pieces added
+		run(t, sim.Events, time.Hour, whole.add)
+		run(t, sim.Events, time.Duration(50+seed*7), pieces.add)
+		if whole.totals != pieces.totals || whole.waits != pieces.waits {
+			t.Fatalf("program %d: %v and %v in one window, %v and %v in pieces", seed, whole.totals, whole.waits, pieces.totals, pieces.waits)
+		}
+		for id, want := range whole.threads {
+			got := pieces.threads[id]
 			for s := range want {
-				state := jvmthread.State(s)
-				if state.Stopped() && state != jvmthread.StateBlocked {
-					continue // a window does not contain threads that wait through all of it
-				}
-				if state == jvmthread.StateBlocked && want[s] != got[s] || want[s].Count != got[s].Count {
-					t.Fatalf("program %d, %d windows: thread %d %v: %v in one window, %v in pieces", seed, n, id, state, want[s], got[s])
+				if want[s].Count != got[s].Count || jvmthread.State(s) == jvmthread.StateBlocked && want[s] != got[s] {
+					t.Fatalf("program %d: thread %d %v: %v in one window, %v in pieces", seed, id, jvmthread.State(s), want[s], got[s])
 				}
 			}
 		}
-		if interactions[0] != interactions[1] {
-			t.Fatalf("program %d: %d interactions in one window, %d in pieces", seed, interactions[0], interactions[1])
+		if whole.interactions != pieces.interactions {
+			t.Fatalf("program %d: %d interactions in one window, %d in pieces", seed, whole.interactions, pieces.interactions)
 		}
 	}
+}
+
+// added is the sums over windows.
+type added struct {
+	totals       window.Totals
+	waits        window.Waits
+	threads      map[jvmthread.ThreadID]window.Totals // of their lanes
+	interactions int
+}
+
+func (a *added) add(w *window.Window) {
+	for s := range w.Totals {
+		a.totals[s].Count += w.Totals[s].Count
+		a.totals[s].Time += w.Totals[s].Time
+	}
+	for k := range w.Waits {
+		a.waits[k].Count += w.Waits[k].Count
+		a.waits[k].Time += w.Waits[k].Time
+	}
+	if a.threads == nil {
+		a.threads = make(map[jvmthread.ThreadID]window.Totals)
+	}
+	addTotals(a.threads, w)
+	a.interactions += w.CountInteractions()
 }
 
 func addTotals(sums map[jvmthread.ThreadID]window.Totals, w *window.Window) {

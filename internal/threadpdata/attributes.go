@@ -128,6 +128,8 @@ const (
 	attrFoldedWaitTime = "weft.folded.contended.time"
 	attrFoldedThreads  = "weft.folded.threads"
 	attrFoldedNames    = "weft.folded.thread.names" // string; of threads without a span
+	attrSilentThreads  = "weft.silent.threads"      // without an event in the window
+	attrSilentTime     = "weft.silent.time"
 	attrFoldedCalls    = "weft.folded.calls"
 
 	// Of a call.

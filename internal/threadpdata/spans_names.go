@@ -97,7 +97,9 @@ func (e *Emitter) rootName() string {
 	if blocked > 0 && blocked >= length/minorPart {
 		return "threads: " + e.intervalName(&most)
 	}
-	if len(w.Lanes) > 0 && w.Totals[jvmthread.StateRunnable].Time < length/minorPart {
+	silent := w.Silent() // in native code, where threads wait unseen
+	ran := w.Totals[jvmthread.StateRunnable].Time - silent.Totals[jvmthread.StateRunnable].Time
+	if len(w.Lanes) > 0 && ran < length/minorPart {
 		return "threads: idle"
 	}
 	return "threads"

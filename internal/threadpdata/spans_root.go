@@ -39,6 +39,10 @@ func (e *Emitter) writeRoot(s ptrace.Span) {
 		a.PutInt(attrFoldedTime, int64(f.Time))
 		a.PutStr(attrFoldedNames, e.foldedNames())
 	}
+	if silent := w.Silent(); silent.Threads > 0 {
+		a.PutInt(attrSilentThreads, int64(silent.Threads))
+		a.PutInt(attrSilentTime, int64(silent.Totals.Time()))
+	}
 	if e.Calls != nil {
 		if n := e.Calls.without(w); n > 0 {
 			a.PutInt(attrFoldedCalls, int64(n))

@@ -12,12 +12,12 @@ import (
 )
 
 // Validate checks a window against the rules that hold for every history, however broken: intervals tile each thread's part of the
-// window; totals are the sums of intervals; an interaction connects two threads, its cause is not later than its effect, and both ends are
+// window; totals are the sums of intervals, and of silent threads; an interaction connects two threads, its cause is not later than its effect, and both ends are
 // in the intervals that it refers to; a blocked interval ends by at most one handoff; a lock has at most one owner at a time. It returns
 // every violation.
 func Validate(w *window.Window) (errs []error) {
 	lanes := make(map[jvmthread.ThreadID]*window.Lane)
-	var all window.Totals
+	all := w.Silent().Totals
 	for i, l := range w.Lanes {
 		if i > 0 && w.Lanes[i-1].Thread >= l.Thread {
 			errs = append(errs, fmt.Errorf("lane of thread %d follows that of thread %d", l.Thread, w.Lanes[i-1].Thread))

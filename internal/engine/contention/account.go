@@ -41,8 +41,8 @@ type Class struct {
 	Path         time.Duration                      // on the critical path
 	Saved        time.Duration
 	Bound        time.Duration
-	Waiters      int    // the maximum since the last flush
-	Chain        uint64 // handoffs in the longest chain since the last flush
+	Waiters      int    // the maximum in the windows since the last flush; in the last one if none has ended since
+	Chain        uint64 // handoffs in the longest chain in these windows
 }
 
 // OrderKey is a pair of classes whose locks are taken in both orders.
@@ -86,6 +86,7 @@ type Account struct {
 	blockedNow table[BlockedKey, Blocked]
 	heldNow    table[HeldKey, time.Duration] // the longest of each series
 	now        Now
+	said       bool                      // since the last window
 	seen       [jvmthread.NumStates]bool // at any flush
 	carriers   bool                      // any were known at a flush
 }

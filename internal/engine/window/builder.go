@@ -206,8 +206,9 @@ func (b *Builder) During(th *timeline.Thread, all *Activities, from, to jvmthrea
 	}
 }
 
-// Cut ends the window at the given time and returns it, or nil if it is empty. An open interval of the timeline contributes a piece up to that time
-// if its thread was active in the window, or waits for others. Next begins the next window.
+// Cut ends the window at the given time and returns it, or nil if it is empty: it has no event and no live thread. Each live thread counts. One
+// that was active in the window, or waits for others, has a lane with the piece of its open interval up to that time; of the others, which may
+// be many thousands, only sums are kept. Next begins the next window.
 func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder *interaction.Binder) *Window {
 	w := &b.window
 	w.End, w.Cut = at, why
@@ -224,9 +225,11 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 		if b.has(th) || th.LastSeen() >= w.Start || wait.Contended() || wait == jvmthread.WaitCarrier || wait.ForOthers() && active {
 			piece := th.Piece(at)
 			b.add(th, &piece, th.Detail())
+		} else {
+			b.addSilent(th.Open())
 		}
 	}
-	if b.used == 0 && w.Events == 0 && w.Lost == 0 && w.Missed == 0 && !why.Last() {
+	if b.used == 0 && w.silent.Threads == 0 && w.Events == 0 && w.Lost == 0 && w.Missed == 0 && !why.Last() {
 		return nil
 	}
 	for _, l := range b.lanes {
@@ -244,6 +247,19 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 	b.sortHolds()
 	w.Locks = b.locks.stats(w, b.holds, b.queues)
 	return w
+}
+
+// addSilent adds the time of a thread that was in the same state all through the window.
+func (b *Builder) addSilent(open *jvmthread.Interval) {
+	w := &b.window
+	length := w.length(open.Start, w.End)
+	w.silent.Threads++
+	w.silent.Totals[open.State].Time += length
+	w.Totals[open.State].Time += length
+	if open.Wait != jvmthread.WaitNone {
+		w.Waits[open.Wait].Time += length
+		b.locks.addInterval(open, 0, length)
+	}
 }
 
 // sum adds up the intervals of a lane.

@@ -103,7 +103,7 @@ func (w *Window) hideIdle() {
 		if took[i] || len(l.pinned) > 0 || w.Cost(i) > 0 || l.Waits.forOthers() {
 			continue
 		}
-		total := l.Totals.time()
+		total := l.Totals.Time()
 		if active := l.Totals[jvmthread.StateRunnable].Time + l.Totals[jvmthread.StateUnknown].Time; total > 0 && active < total/jvmthread.IdleShare {
 			w.hide(l)
 		}
@@ -124,7 +124,7 @@ func (t *Waits) forOthers() bool {
 func (w *Window) hide(l *Lane) {
 	l.Hidden, w.selected = true, true
 	w.folded.Count++
-	w.folded.Time += l.Totals.time()
+	w.folded.Time += l.Totals.Time()
 }
 
 // Cost returns what the waits of a thread cost: its contended waits, and its time on the critical path.

@@ -43,14 +43,15 @@ type Window struct {
 	Hints        []deadlock.Hint    // found in the window
 	LostNotifies []lostnotify.Found // found in the window, if that is wanted
 	Locks        []LockStats        // by blocked time, longest first
-	Totals       Totals             // of all lanes
-	Waits        Waits              // of all lanes
+	Totals       Totals             // of all live threads
+	Waits        Waits              // of all live threads
 	Verdict      *Verdict           // of a Finder; nil: not requested
 	Events       uint64
-	Lost         uint64                                  // events that the agent had to drop
-	Missed       uint64                                  // events that did not arrive
-	Shed         uint64                                  // those of them that were dropped to save memory
-	past         []Past                                  // previous windows, newest last
+	Lost         uint64 // events that the agent had to drop
+	Missed       uint64 // events that did not arrive
+	Shed         uint64 // those of them that were dropped to save memory
+	past         []Past // previous windows, newest last
+	silent       Silent
 	folded       Folded                                  // threads without a span
 	recent       recent.Cache[jvmthread.ThreadID, int32] // indices of lanes, plus one
 	selected     bool                                    // some intervals have no span
@@ -83,6 +84,12 @@ type Lane struct {
 
 // Totals are exact sums by state: the number of intervals that began in the window, and the time within it.
 type Totals [jvmthread.NumStates]Sum
+
+// Silent sums up threads without an event in the window that were in the same state all the time, and for which no thread is known to have waited.
+type Silent struct {
+	Threads int
+	Totals  Totals // none of their intervals began in the window
+}
 
 // Waits are the same sums by what the thread waited for. A deadlock continues the wait that became part of it.
 type Waits [jvmthread.NumWaits]Sum
@@ -126,8 +133,8 @@ func (t *Totals) add(other *Totals) {
 	}
 }
 
-// time returns the sum of all states.
-func (t *Totals) time() (sum time.Duration) {
+// Time returns the sum of all states.
+func (t *Totals) Time() (sum time.Duration) {
 	for s := range t {
 		sum += t[s].Time
 	}
@@ -154,5 +161,8 @@ func (w *Window) length(start, end jvmthread.Time) time.Duration {
 // Kept reports whether the lane's interval i gets a span.
 func (l *Lane) Kept(i int) bool { return !l.Hidden && (l.keep == nil || l.keep[i]) }
 
-// FoldedThreads returns the number of threads without a span, and their time in the window.
+// Silent returns the sums of the live threads without a lane.
+func (w *Window) Silent() Silent { return w.silent }
+
+// FoldedThreads returns the number of threads with a lane that have no span, and their time in the window.
 func (w *Window) FoldedThreads() Folded { return w.folded }

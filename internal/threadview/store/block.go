@@ -122,6 +122,11 @@ func (b *Block) size() int64 {
 	return int64(n)
 }
 
+// empty reports whether nothing ended in the window. Threads that wait all through it are in no block until they go on.
+func (b *Block) empty() bool {
+	return len(b.state)+len(b.interactions)+len(b.holds)+len(b.requests)+len(b.raw.data) == 0
+}
+
 // finish notes what lets a search skip the block, and shortens the columns to their lengths, since blocks are long-lived.
 func (b *Block) finish() {
 	b.firstCause, b.firstHold = math.MaxInt64, math.MaxInt64

@@ -84,6 +84,10 @@ func (s *Session) Append(w *window.Window, sym *symbols.Table) {
 	defer s.stable.Unlock()
 	b := s.copied(w, sym, s.store.textRoom(s))
 	s.settle()
+	if b.empty() && s.next > 1 { // a session without a block could not be evicted
+		s.pass(w, sym, b)
+		return
+	}
 	kept := s.store.reserve(s, b.size())
 	rollup := s.append(w, sym, b, kept)
 	if kept {
@@ -105,6 +109,22 @@ func (s *Session) append(w *window.Window, sym *symbols.Table, b *Block, kept bo
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.keep(b, kept)
+	s.advance(w, sym, b)
+	if kept {
+		c = s.rollUp()
+	}
+	return c
+}
+
+// pass takes a window without storing its block.
+func (s *Session) pass(w *window.Window, sym *symbols.Table, b *Block) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.advance(w, sym, b)
+}
+
+// advance notes what a window says of the session.
+func (s *Session) advance(w *window.Window, sym *symbols.Table, b *Block) {
 	s.now.To = max(s.now.To, w.End)
 	s.now.Events += w.Events
 	s.now.Lost += w.Lost
@@ -114,11 +134,7 @@ func (s *Session) append(w *window.Window, sym *symbols.Table, b *Block, kept bo
 	if w.Lost > 0 || w.Missed > 0 {
 		s.now.Gaps = last(append(s.now.Gaps, Gap{w.Start, w.End, w.Lost, w.Missed}), maxGaps)
 	}
-	if kept {
-		c = s.rollUp()
-	}
 	s.changed()
-	return c
 }
 
 // settle accounts for names, threads, locks and events that wait for their window. A batch adds few of them, and windows make room for them.
