@@ -28,7 +28,7 @@ func (a *Account) Flush(e *engine.Engine, now time.Time, delta bool, report func
 	for t := range a.tables {
 		t.flushed(delta)
 	}
-	a.totals.dirty = false
+	a.totals.dirty, a.said = false, true
 	if delta || large(a.totals.Value.Path) {
 		a.totals.Value, a.totals.Start = Totals{}, now
 	}
@@ -77,9 +77,8 @@ func (s *States) next(delta bool) (restarted bool) {
 func (c *Class) next(delta bool) (restarted bool) {
 	restarted = delta || large(max(c.Path, c.Saved, c.Bound)) || c.Holds.large() || slices.ContainsFunc(c.Held[:], large)
 	c.Holds.flushed(restarted)
-	c.Waiters, c.Chain = 0, 0
 	if restarted {
-		*c = Class{Holds: c.Holds, Contended: c.Contended}
+		*c = Class{Holds: c.Holds, Contended: c.Contended, Waiters: c.Waiters, Chain: c.Chain}
 	}
 	return restarted
 }

@@ -12,6 +12,10 @@ import (
 
 // locks adds the lock statistics of a window.
 func (a *Account) locks(w *window.Window) {
+	if a.said { // the maxima of earlier windows: until now there were no newer ones
+		a.said = false
+		a.classes.each(func(c *Class) { c.Waiters, c.Chain = 0, 0 })
+	}
 	for i := range w.Locks {
 		l := &w.Locks[i]
 		c := &a.classes.get(l.Class).Value

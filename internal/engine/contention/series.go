@@ -160,10 +160,13 @@ func (t *table[K, V]) begin(s *Series[K, V], delta bool) {
 }
 
 // zero sets all values to zero.
-func (t *table[K, V]) zero() {
+func (t *table[K, V]) zero() { t.each(func(v *V) { *v = *new(V) }) }
+
+// each calls do with all values, in no particular order.
+func (t *table[K, V]) each(do func(*V)) {
 	for _, list := range []map[K]*Series[K, V]{t.series, t.overflow} {
 		for _, s := range list {
-			s.Value = *new(V)
+			do(&s.Value)
 		}
 	}
 }
