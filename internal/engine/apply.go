@@ -119,13 +119,13 @@ func (e *Engine) add(list []jvmthread.Interval) {
 	}
 }
 
-// confirm marks threads as deadlocked once they have waited for each other long enough. The state begins when the cycle closed, or at the
-// start of the current window if that is later.
+// confirm marks threads as deadlocked once they have waited for each other long enough. The state begins when the cycle closed, which may have
+// been in the previous window: there they are blocked.
 func (e *Engine) confirm(now jvmthread.Time) {
 	found := e.deadlocks.Confirm(now, e.builder.Start())
 	for _, f := range found {
 		for _, m := range f.Members {
-			e.add(e.timeline.Deadlock(m.Thread, f.Cycle, max(f.Since, e.builder.Start())))
+			e.add(e.timeline.Deadlock(m.Thread, f.Cycle, f.Since))
 		}
 	}
 	e.builder.AddDeadlocks(found)

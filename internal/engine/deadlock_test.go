@@ -40,6 +40,45 @@ func TestWaitersForDeadlockAreSearchedFully(t *testing.T) {
 	}
 }
 
+// A deadlock begins when its cycle closed, although a window has ended since.
+//
+//	     0 s            9 s  9.5 s  10 s         20 s
+//	A    ┤RUN────────────├ BLOCKED ├─ DEADLOCKED ──
+//	B    ┤RUN──────────────────────├─ DEADLOCKED ──
+func TestDeadlockBeginsWithItsCycle(t *testing.T) {
+	const at = jvmthread.Time(time.Second)
+	h, err := threadtest.Parse(fmt.Sprintf("0 A threadStart\n0 B threadStart\n%d A contendedEnter lock=R owner=B\n%d B contendedEnter lock=L owner=A\n%d C yield\n",
+		9*at, 9*at+at/2, 20*at))
+	if err != nil {
+		t.Fatal(err)
+	}
+	since := map[jvmthread.ThreadID]jvmthread.Time{}
+	var states window.Totals
+	run(t, h.Events, 10*time.Second, func(w *window.Window) {
+		for _, l := range w.Lanes {
+			for _, iv := range l.Intervals.All() {
+				if iv.State == jvmthread.StateDeadlocked {
+					since[iv.Thread] = iv.Start
+				}
+			}
+		}
+		for _, s := range []jvmthread.State{jvmthread.StateBlocked, jvmthread.StateDeadlocked} {
+			states[s].Count += w.Totals[s].Count
+			states[s].Time += w.Totals[s].Time
+		}
+	})
+	if a, b := since[h.Thread("A")], since[h.Thread("B")]; a != 9*at+at/2 || b != a {
+		t.Errorf("deadlocked since %v and %v", a, b)
+	}
+	// In the window in which it closed, this was not known.
+	if s := jvmthread.StateBlocked; states[s] != (window.Sum{Count: 2, Time: 1500 * time.Millisecond}) {
+		t.Errorf("blocked: %v", states[s])
+	}
+	if s := jvmthread.StateDeadlocked; states[s] != (window.Sum{Count: 2, Time: 20*time.Second + 2}) { // up to the watermark
+		t.Errorf("deadlocked: %v", states[s])
+	}
+}
+
 // Deadlocks that ended because their threads had timed out, which no event reported, free their space, whether or not a caller requests the
 // current deadlocks.
 func TestEndedDeadlocksFreeSpace(t *testing.T) {

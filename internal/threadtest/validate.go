@@ -85,7 +85,7 @@ func lane(w *window.Window, l *window.Lane) (errs []error) {
 		if iv.State == jvmthread.StateRunnable && iv.Wait != jvmthread.WaitNone {
 			errs = append(errs, fmt.Errorf("interval %d/%d is runnable and waits for %v", iv.Thread, iv.Seq, iv.Wait))
 		}
-		if iv.Start >= w.Start {
+		if iv.Start >= w.Start || i > 0 {
 			sums[iv.State].Count++
 		}
 		sums[iv.State].Time += w.Length(iv)

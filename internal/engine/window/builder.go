@@ -270,7 +270,7 @@ func (w *Window) sum(l *Lane, locks *lockTable) {
 		t := &l.Totals[l.Intervals.State(i)]
 		start, end := l.Intervals.Start(i), l.Intervals.End(i)
 		var began uint64
-		if start >= w.Start {
+		if start >= w.Start || i > 0 { // else it counted in an earlier window
 			began = 1
 		}
 		length := w.length(start, end)

@@ -145,12 +145,17 @@ func (p *Past) target(ref jvmthread.IntervalRef) (Target, bool) {
 	return Target{Window: p.Start, Ref: ref, Folded: !ok && !p.all}, true
 }
 
-// Earlier returns the span of the same interval in the previous window, if the interval began before this window.
+// Earlier returns the span of the same interval in the previous window, if the interval began before this window. In that one, a deadlock that was
+// found in this one is part of the interval before.
 func (w *Window) Earlier(iv jvmthread.Interval) (Target, bool) {
 	if iv.Start >= w.Start || len(w.past) == 0 {
 		return Target{}, false
 	}
-	t, ok := w.past[len(w.past)-1].target(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq})
+	ref := jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}
+	if l := w.lane(iv.Thread); l != nil && l.Intervals.Index(iv.Seq) > 0 {
+		ref.Seq--
+	}
+	t, ok := w.past[len(w.past)-1].target(ref)
 	return t, ok && !t.Folded
 }
 

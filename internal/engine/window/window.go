@@ -62,7 +62,7 @@ type Window struct {
 	longestMount jvmthread.Time                          // of Mounts
 }
 
-// Lane is one thread in a window.
+// Lane is one thread in a window. If it is found only now that a deadlock began in the previous window, its first interval ended there.
 type Lane struct {
 	Thread    jvmthread.ThreadID
 	Intervals jvmthread.Intervals // without gaps; the first may begin before the window
@@ -141,13 +141,14 @@ func (t *Totals) Time() (sum time.Duration) {
 	return sum
 }
 
-// Clip returns the part of an interval within the window.
+// Clip returns the part of an interval within the window. It is empty for one that ended before: see Lane.
 func (w *Window) Clip(iv jvmthread.Interval) (start, end jvmthread.Time) {
 	return w.clip(iv.Start, iv.End)
 }
 
 func (w *Window) clip(start, end jvmthread.Time) (from, to jvmthread.Time) {
-	return min(max(start, w.Start), w.End), min(end, w.End)
+	from = min(max(start, w.Start), w.End)
+	return from, max(from, min(end, w.End))
 }
 
 // Length returns the exact length of an interval within the window.
