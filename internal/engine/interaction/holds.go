@@ -3,18 +3,14 @@
 
 package interaction
 
-import (
-	"unsafe"
-
-	"github.com/weft-otel/weft/internal/jvmthread"
-)
+import "github.com/weft-otel/weft/internal/jvmthread"
 
 // Locks returns the number of known locks.
-func (b *Binder) Locks() int { return len(b.locks) }
+func (o *owners) Locks() int { return len(o.locks) }
 
 // Owner returns the thread that was last seen to own a lock, or NoThread, and how many threads are blocked on the lock.
-func (b *Binder) Owner(id jvmthread.LockID) (owner jvmthread.ThreadID, blocked int) {
-	if l := b.find(id); l != nil {
+func (o *owners) Owner(id jvmthread.LockID) (owner jvmthread.ThreadID, blocked int) {
+	if l := o.find(id); l != nil {
 		return l.owner, int(l.blocked.Now)
 	}
 	return jvmthread.NoThread, 0
@@ -29,26 +25,26 @@ type Queue struct {
 // Cut returns the holds that ended since the last cut or are still open at the given time, and appends the locks on which threads were blocked
 // since then, in no particular order. The holds are valid until the next cut, which reuses their memory as room. Without a blocked thread, an
 // owner may have released its lock long ago: such a hold ends where the owner was last seen.
-func (b *Binder) Cut(at jvmthread.Time, room []jvmthread.Hold, queues []Queue) ([]jvmthread.Hold, []Queue) {
-	for _, l := range b.locks {
+func (o *owners) Cut(at jvmthread.Time, room []jvmthread.Hold, queues []Queue) ([]jvmthread.Hold, []Queue) {
+	for _, l := range o.locks {
 		if l.blocked.Peak > 0 {
 			queues = append(queues, Queue{l.id, int(l.blocked.Peak)})
 			l.blocked.Peak = l.blocked.Now
 		}
-		if end, ended := b.ended(l.owner); ended && end <= at {
-			b.free(l, end) // the timeline may forget the thread
+		if end, ended := o.ended(l.owner); ended && end <= at {
+			o.free(l, end) // the timeline may forget the thread
 		}
-		b.holds = b.appendOpen(b.holds, l, at)
+		o.holds = o.appendOpen(o.holds, l, at)
 	}
-	holds := b.holds
-	b.holds = room[:0]
+	holds := o.holds
+	o.holds = room[:0]
 	return holds, queues
 }
 
 // appendOpen appends the current holds of a lock up to a time.
-func (b *Binder) appendOpen(holds []jvmthread.Hold, l *lock, at jvmthread.Time) []jvmthread.Hold {
+func (o *owners) appendOpen(holds []jvmthread.Hold, l *lock, at jvmthread.Time) []jvmthread.Hold {
 	if l.owner != jvmthread.NoThread {
-		end, open := b.heldUntil(l, at)
+		end, open := o.heldUntil(l, at)
 		marks := l.marks | jvmthread.HoldSoFar
 		if open {
 			marks |= jvmthread.HoldOpen
@@ -62,42 +58,35 @@ func (b *Binder) appendOpen(holds []jvmthread.Hold, l *lock, at jvmthread.Time) 
 
 // heldUntil returns until when the owner of a lock held it at most, as far as is known at a time, and whether it may still hold it then. If
 // no thread is waiting, it is only known to have held the lock until it was last seen.
-func (b *Binder) heldUntil(l *lock, at jvmthread.Time) (end jvmthread.Time, open bool) {
+func (o *owners) heldUntil(l *lock, at jvmthread.Time) (end jvmthread.Time, open bool) {
 	if l.blocked.Now == 0 {
 		return l.seen, false
 	}
-	if end, ended := b.ended(l.owner); ended {
+	if end, ended := o.ended(l.owner); ended {
 		return max(l.seen, min(end, at)), false
 	}
 	return at, true
 }
 
 // ended returns when a thread ended, and false if it has not, or if it is unknown.
-func (b *Binder) ended(id jvmthread.ThreadID) (jvmthread.Time, bool) {
-	th := b.timeline.Thread(id)
+func (o *owners) ended(id jvmthread.ThreadID) (jvmthread.Time, bool) {
+	th := o.timeline.Thread(id)
 	if th == nil || !th.Dead() {
 		return 0, false
 	}
 	return th.Open().Start, true
 }
 
-// Bytes estimates the bytes in use.
-func (b *Binder) Bytes() int {
-	const perLock, perCause, perThread = 320, 120, int(unsafe.Sizeof(waiting{})) // of maps with their room
-	return int(unsafe.Sizeof(jvmthread.Hold{}))*cap(b.holds) + perLock*len(b.locks) +
-		perCause*(len(b.starts)+len(b.interrupts)+len(b.unparks)) + perThread*cap(b.waits)
-}
-
 // NewHolds returns the holds that ended since the last cut, but for the first n. They are valid until the next event.
-func (b *Binder) NewHolds(n int) []jvmthread.Hold { return b.holds[min(n, len(b.holds)):] }
+func (o *owners) NewHolds(n int) []jvmthread.Hold { return o.holds[min(n, len(o.holds)):] }
 
 // AppendOpen appends the current holds of a lock up to a time, as Cut does for all locks. Those of its owner may be empty.
-func (b *Binder) AppendOpen(holds []jvmthread.Hold, id jvmthread.LockID, at jvmthread.Time) []jvmthread.Hold {
-	l := b.find(id)
+func (o *owners) AppendOpen(holds []jvmthread.Hold, id jvmthread.LockID, at jvmthread.Time) []jvmthread.Hold {
+	l := o.find(id)
 	if l == nil {
 		return holds
 	}
-	return b.appendOpen(holds, l, at)
+	return o.appendOpen(holds, l, at)
 }
 
 // Held is a lock on which threads are blocked now.
@@ -108,12 +97,12 @@ type Held struct {
 }
 
 // Held calls yield for each lock that has a known owner, which has not ended, and blocked threads, in no particular order.
-func (b *Binder) Held(yield func(Held) bool) {
-	for _, l := range b.locks {
+func (o *owners) Held(yield func(Held) bool) {
+	for _, l := range o.locks {
 		if l.blocked.Now == 0 || l.owner == jvmthread.NoThread {
 			continue
 		}
-		if _, ended := b.ended(l.owner); !ended && !yield(Held{l.id, l.owner, l.since}) {
+		if _, ended := o.ended(l.owner); !ended && !yield(Held{l.id, l.owner, l.since}) {
 			return
 		}
 	}

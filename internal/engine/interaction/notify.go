@@ -6,7 +6,6 @@ package interaction
 import (
 	"slices"
 
-	"github.com/weft-otel/weft/internal/engine/timeline"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -31,21 +30,20 @@ func (l *lock) remove(id jvmthread.ThreadID) (w waiter) {
 }
 
 // notify binds a notify to the first waiter that is not notified yet, a notifyAll to all of them.
-func (b *Binder) notify(ev *jvmthread.Event, th *timeline.Thread) {
-	l := b.lock(ev.Lock, ev.Time)
+func (m *monitors) notify(id jvmthread.LockID, c cause, all bool) {
+	l := m.owners.lock(id, c.time)
 	if l == nil {
 		return
 	}
-	b.own(l, ev.Thread, ev.Time, l.othersBlocked(0))
-	c, all := here(ev, th), ev.Kind == jvmthread.KindNotifyAll
-	if !b.mark(l, c, all) && !b.bindLate(l, c, all) {
-		b.counters.NotifiesUnbound++
+	m.owners.own(l, c.from.Thread, c.time, l.othersBlocked(0))
+	if !m.mark(l, c, all) && !m.bindLate(l, c, all) {
+		m.counters.NotifiesUnbound++
 	}
 }
 
 // mark sets the cause of the first waiter without one, or of all such waiters. It returns false if there is none. It passes over a waiter
 // that was interrupted before: most likely it has left the wait set and not reported it yet.
-func (b *Binder) mark(l *lock, c cause, all bool) (found bool) {
+func (m *monitors) mark(l *lock, c cause, all bool) (found bool) {
 	var first *waiter
 	sure := jvmthread.ConfidenceExact
 	for i := range l.waiters {
@@ -53,7 +51,7 @@ func (b *Binder) mark(l *lock, c cause, all bool) (found bool) {
 		if w.notified.known() {
 			continue
 		}
-		if i, ok := b.interrupts[w.thread]; ok && i.time >= w.since {
+		if i, ok := m.causes.interrupts[w.thread]; ok && i.time >= w.since {
 			sure = jvmthread.ConfidenceAmbiguous
 			continue
 		}
@@ -88,7 +86,7 @@ const maxWoken = 64
 
 // bindLate binds a notify to the first wait that ended before it without a visible cause, a notifyAll to all such waits. It returns false
 // if there is none.
-func (b *Binder) bindLate(l *lock, c cause, all bool) (bound bool) {
+func (m *monitors) bindLate(l *lock, c cause, all bool) (bound bool) {
 	kind, n := jvmthread.InteractionNotify, min(1, len(l.woken))
 	if all {
 		kind, n = jvmthread.InteractionNotifyAll, len(l.woken)
@@ -96,18 +94,18 @@ func (b *Binder) bindLate(l *lock, c cause, all bool) (bound bool) {
 	c.sure = jvmthread.ConfidenceAmbiguous
 	for i := range n {
 		iv := &l.woken[i]
-		bound = b.bind(c, kind, iv, iv.End) || bound
+		bound = m.causes.bind(c, kind, iv, iv.End) || bound
 	}
 	l.woken = slices.Delete(l.woken, 0, n)
 	return bound
 }
 
-// notifiedBy returns the waiter with the notifier that the event names as its cause; see handoffFrom.
-func (b *Binder) notifiedBy(l *lock, ev *jvmthread.Event, w waiter) waiter {
-	if w.notified.from.Thread != ev.Peer {
-		w.notified, w.all = b.releaseBy(ev.Peer, ev.Time), false
+// notifiedBy returns the waiter with the notifier that an event names as its cause; see handoffFrom.
+func (m *monitors) notifiedBy(l *lock, id jvmthread.ThreadID, at jvmthread.Time, w waiter) waiter {
+	if w.notified.from.Thread != id {
+		w.notified, w.all = lastRun(m.timeline, id, at), false
 		if w.notified.known() && w.notified.time >= l.lastKnown() {
-			b.own(l, ev.Peer, w.notified.time, l.othersBlocked(0)) // only an owner can notify
+			m.owners.own(l, id, w.notified.time, l.othersBlocked(0)) // only an owner can notify
 		}
 	}
 	w.notified.sure = jvmthread.ConfidenceExact

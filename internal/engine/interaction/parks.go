@@ -4,8 +4,6 @@
 package interaction
 
 import (
-	"slices"
-
 	"github.com/weft-otel/weft/internal/engine/timeline"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
@@ -14,30 +12,43 @@ import (
 // a waiter has just released the lock, and the waiter gets it when its park returns, unless it parks again at once: then another thread was
 // faster.
 
-// sharer is a thread that holds one of several permits or objects of a pool.
-type sharer struct {
-	thread jvmthread.ThreadID
-	since  jvmthread.Time // if unsure, when the next thread began to wait
-	unsure bool           // for a time no thread waited, so it may have returned what it held unseen
+// parks binds unparks, and handoffs of locks, permits and objects of pools.
+type parks struct {
+	timeline *timeline.Timeline
+	owners   *owners
+	causes   *causes
+	waits    *progress
+	counters *Counters
 }
 
-// maxSharers bounds the sharers of one lock; the oldest ones are forgotten.
-const maxSharers = 256
-
-// maxShares bounds the locks of which one thread is remembered as a sharer, in the same way.
-const maxShares = 8
+func (p *parks) apply(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthread.Interval) {
+	switch ev.Kind {
+	case jvmthread.KindPark:
+		p.park(ev, th, closed)
+	case jvmthread.KindUnpark:
+		p.unpark(ev, th)
+	case jvmthread.KindUnparked:
+		if closed.Seq != jvmthread.NoSeq && closed.State != jvmthread.StateQueued {
+			p.unparked(th, closed, ev.Time)
+		}
+	case jvmthread.KindUnmount:
+		if closed.State == jvmthread.StateParked {
+			p.wokeUp(p.causes.unparks[ev.Thread], th, closed)
+		}
+	}
+}
 
 // park records that a thread waits for a lock, a permit or an object of a pool, and the owner that the JVM named. A thread without a task
 // holds none.
-func (b *Binder) park(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthread.Interval) {
+func (p *parks) park(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthread.Interval) {
 	wait := th.Open().Wait
 	if wait.Idle() {
-		b.dropShares(th)
+		p.waits.of(th).dropShares()
 	}
 	if !wait.Contended() {
 		return
 	}
-	l := b.lock(ev.Lock, ev.Time)
+	l := p.owners.lock(ev.Lock, ev.Time)
 	if l == nil {
 		return
 	}
@@ -52,147 +63,129 @@ func (b *Binder) park(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthrea
 		if l.since == closed.Start {
 			l.owner = jvmthread.NoThread // it did not get the lock
 		} else {
-			b.released(l, closed, l.othersBlocked(1), jvmthread.HoldInferred)
+			p.owners.released(l, closed, l.othersBlocked(1), jvmthread.HoldInferred)
 		}
 	}
 	switch {
 	case ev.Peer != jvmthread.NoThread && ev.Peer != ev.Thread:
-		b.own(l, ev.Peer, ev.Time, l.othersBlocked(1))
+		p.owners.own(l, ev.Peer, ev.Time, l.othersBlocked(1))
 	case ev.Peer == jvmthread.NoThread && l.owner != jvmthread.NoThread && l.othersBlocked(1) == 0:
-		b.endHold(l, l.seen, jvmthread.HoldInferred) // no thread waited since, and the lock has no owner, or a recording names none
+		p.owners.endHold(l, l.seen, jvmthread.HoldInferred) // no thread waited since, and the lock has no owner, or a recording names none
 		l.owner, l.release = jvmthread.NoThread, cause{}
 	}
 }
 
-// dropShares forgets which permits and objects a thread holds.
-func (b *Binder) dropShares(th *timeline.Thread) {
-	me := b.waiting(th)
-	for _, l := range me.shares {
-		l.unshare(me.thread)
+// unpark records a release, if the target waits for a lock, and the cause of the end of a park that has not ended yet. Of several causes, the
+// first one counts: there is one permit. A virtual thread consumes it unseen, so its last one counts.
+func (p *parks) unpark(ev *jvmthread.Event, th *timeline.Thread) {
+	c := here(ev, th)
+	if target := p.timeline.Thread(ev.Peer); target != nil && ev.Peer != ev.Thread {
+		open := target.Open()
+		if open.State == jvmthread.StateParked || open.State == jvmthread.StateDeadlocked {
+			p.releases(c, th, open)
+		}
 	}
-	me.shares = me.shares[:0]
+	_, waits := p.causes.unparks[ev.Peer]
+	virtual := ev.Flags&jvmthread.FlagVirtualPeer != 0
+	p.causes.unparksSeen = p.causes.unparksSeen || !virtual
+	switch {
+	case ev.Flags&jvmthread.FlagTimedOut != 0: // it is the timeout itself
+	case virtual || !waits:
+		p.causes.remember(p.causes.unparks, ev.Peer, c)
+	}
 }
 
-// share records that a thread got a permit or an object.
-func (b *Binder) share(l *lock, th *timeline.Thread, at jvmthread.Time) {
-	me := b.waiting(th)
-	l.unshare(me.thread)
-	if len(l.sharers) == maxSharers {
-		l.sharers = slices.Delete(l.sharers, 0, 1)
-	}
-	l.sharers = append(l.sharers, sharer{thread: me.thread, since: at})
-	if slices.Contains(me.shares, l) {
-		return
-	}
-	if len(me.shares) == maxShares {
-		me.shares[0].unshare(me.thread)
-		me.shares = slices.Delete(me.shares, 0, 1)
-	}
-	me.shares = append(me.shares, l)
-}
-
-// unpark records a release: the thread unparks one that waits for a lock.
-func (b *Binder) unpark(ev *jvmthread.Event, th *timeline.Thread) {
-	target := b.timeline.Thread(ev.Peer)
-	if target == nil || ev.Peer == ev.Thread {
-		return
-	}
-	open := target.Open()
-	if !open.Wait.Contended() || open.State != jvmthread.StateParked && open.State != jvmthread.StateDeadlocked {
-		return
-	}
-	b.releases(ev, th, open)
-}
-
-// releases records that the thread of an event returned what another one waits for.
-func (b *Binder) releases(ev *jvmthread.Event, th *timeline.Thread, open *jvmthread.Interval) {
-	l := b.find(open.Lock)
+// releases records that a thread returned what another one waits for.
+func (p *parks) releases(c cause, th *timeline.Thread, open *jvmthread.Interval) {
+	l := p.owners.find(open.Lock)
 	if l == nil || !open.Wait.Contended() {
 		return
 	}
 	if open.Wait != jvmthread.WaitLock {
-		b.endShare(l, ev, th, open)
+		p.endShare(l, p.waits.of(th), c.time, open)
 		return
 	}
-	if l.owner != ev.Thread { // the owner is only known from when a thread began to wait
-		b.own(l, ev.Thread, max(l.lastKnown(), open.Began()), 0)
+	if l.owner != c.from.Thread { // the owner is only known from when a thread began to wait
+		p.owners.own(l, c.from.Thread, max(l.lastKnown(), open.Began()), 0)
 	}
-	b.endHold(l, ev.Time, 0)
-	l.owner, l.release = jvmthread.NoThread, here(ev, th)
+	p.owners.endHold(l, c.time, 0)
+	l.owner, l.release = jvmthread.NoThread, c
 }
 
-// endShare ends the hold of the thread that returned a permit or an object. If it was not seen to get one, it has held one while the other
-// thread waited, as far as it was not itself idle or waiting for one.
-func (b *Binder) endShare(l *lock, ev *jvmthread.Event, th *timeline.Thread, wait *jvmthread.Interval) {
-	h := jvmthread.Hold{
-		Start: max(wait.Began(), b.waiting(th).began), End: ev.Time, Lock: l.id, Thread: ev.Thread, Marks: jvmthread.HoldShared | jvmthread.HoldSinceBefore | jvmthread.HoldInferred,
+// unparked binds the unpark that ended a park, or else the interrupt that did. One that came before the park began left a permit, so the
+// park did not wait for it. If neither came during the park, its timeout may have ended it.
+func (p *parks) unparked(th *timeline.Thread, closed *jvmthread.Interval, at jvmthread.Time) {
+	if returns(closed.Wait) {
+		p.waits.of(th).began = at
 	}
-	if s, ok := l.unshare(ev.Thread); ok {
-		h.Start = s.since
-		if !s.unsure {
-			h.Marks = jvmthread.HoldShared
+	c, ok := p.causes.unparks[closed.Thread]
+	delete(p.causes.unparks, closed.Thread)
+	switch i := p.causes.interrupts[closed.Thread]; { // which stays pending until it is consumed, which is another event
+	case ok && (c.time >= closed.Began() || c.ready): // a virtual thread with a permit does not park, so this one came while it was about to
+		if !closed.Wait.Contended() {
+			p.causes.bind(c, jvmthread.InteractionUnpark, closed, at)
+		} else if !p.got(th, closed, at, c) {
+			p.counters.HandoffsUnbound++
 		}
+	case !ok && i.known() && i.time >= closed.Began():
+		p.causes.bind(i, jvmthread.InteractionInterrupt, closed, at)
+	case closed.Marks.Has(jvmthread.MarkInterrupted): // by a call that was not seen
+	case closed.State == jvmthread.StateParked && expired(closed):
+		closed.Marks |= jvmthread.MarkTimedOut
+	case ok: // an earlier one: it left a permit
+	case closed.Timeout <= 0 && p.timeline.MayExpire(closed): // perhaps by its timeout
+		if closed.Wait.Contended() {
+			p.counters.HandoffsUnbound++
+		}
+	case closed.Wait == jvmthread.WaitLock && p.wouldKnow(th): // it returned without an unpark, and tries again
+		p.counters.HandoffsUnbound++
+	case closed.Wait.Contended() && !p.got(th, closed, at, cause{}):
+		p.counters.HandoffsUnbound++
 	}
-	if h.End > h.Start {
-		b.holds = append(b.holds, h)
-	}
-	b.waiting(th).began = ev.Time // since when it has held what it returns next is not known; holds of a thread do not overlap
 }
 
-// unshare forgets a sharer and returns it.
-func (l *lock) unshare(id jvmthread.ThreadID) (s sharer, ok bool) {
-	at := slices.IndexFunc(l.sharers, func(s sharer) bool { return s.thread == id })
-	if at < 0 {
-		return sharer{}, false
-	}
-	s = l.sharers[at]
-	l.sharers = slices.Delete(l.sharers, at, at+1)
-	return s, true
+// wouldKnow reports whether the unpark that ended a park would be known: of platform threads, all are if one is, unless events are missing. A
+// thread that is interrupted while it is about to park returns before the call of interrupt is seen, and perhaps once more from its next park.
+func (p *parks) wouldKnow(th *timeline.Thread) bool {
+	return p.causes.unparksSeen && !th.Virtual()
+}
+
+// returns reports whether the end of a wait gives the thread something that it returns unseen: a task, a permit or an object of a pool.
+func returns(w jvmthread.Wait) bool {
+	return w.Idle() || w == jvmthread.WaitPermit || w == jvmthread.WaitPool
+}
+
+// expired reports whether an interval was as long as its timeout. The JVM may measure the timeout by another clock than that of the events,
+// such as the wall clock for parkUntil; a thousandth covers the difference.
+func expired(iv *jvmthread.Interval) bool {
+	return iv.Timeout > 0 && int64(iv.End-iv.Start) >= iv.Timeout-iv.Timeout/1000
 }
 
 // got records that a thread no longer waits for a lock, and binds the handoff from the thread that unparked it, if the cause is known, else
 // from the previous owner. It returns false if neither is known.
-func (b *Binder) got(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthread.Interval, c cause) (bound bool) {
-	l := b.find(closed.Lock)
+func (p *parks) got(th *timeline.Thread, closed *jvmthread.Interval, at jvmthread.Time, c cause) (bound bool) {
+	l := p.owners.find(closed.Lock)
 	if l == nil {
-		return b.bind(c, jvmthread.InteractionHandoff, closed, ev.Time)
+		return p.causes.bind(c, jvmthread.InteractionHandoff, closed, at)
 	}
-	l.touched = ev.Time
+	l.touched = at
 	if c.known() {
-		bound = b.bind(c, jvmthread.InteractionHandoff, closed, ev.Time)
+		bound = p.causes.bind(c, jvmthread.InteractionHandoff, closed, at)
 	} else if closed.Wait == jvmthread.WaitLock {
-		bound = b.inferHandoff(l, closed, ev.Time)
+		bound = p.inferHandoff(l, closed, at)
 	}
 	switch {
 	case closed.Wait == jvmthread.WaitLock:
-		b.own(l, ev.Thread, ev.Time, gotIt|waitedFor)
+		p.owners.own(l, closed.Thread, at, gotIt|waitedFor)
 	case bound:
-		b.share(l, th, ev.Time)
+		p.waits.of(th).share(l, at)
 	}
 	return bound
 }
 
 // inferHandoff binds a park to the previous owner of its lock: nothing else is known to have ended it.
-func (b *Binder) inferHandoff(l *lock, to *jvmthread.Interval, at jvmthread.Time) bool {
-	n := len(b.bound)
-	if !b.handoff(l, to, to.Began(), at) {
-		return false
-	}
-	b.bound[n].Confidence = max(b.bound[n].Confidence, jvmthread.ConfidenceInferred)
-	return true
-}
-
-// shared appends the holds of the sharers so far, if they are sure: a return is seen only while a thread waits.
-func (l *lock) shared(at jvmthread.Time, holds []jvmthread.Hold) []jvmthread.Hold {
-	if l.blocked.Now == 0 {
-		at = min(at, l.empty)
-	}
-	for _, s := range l.sharers {
-		if at > s.since && !s.unsure {
-			holds = append(holds, jvmthread.Hold{
-				Start: s.since, End: at, Lock: l.id, Thread: s.thread, Marks: jvmthread.HoldShared | jvmthread.HoldOpen | jvmthread.HoldSoFar,
-			})
-		}
-	}
-	return holds
+func (p *parks) inferHandoff(l *lock, to *jvmthread.Interval, at jvmthread.Time) bool {
+	c := p.owners.previous(l, to, to.Began(), at)
+	c.sure = max(c.sure, jvmthread.ConfidenceInferred)
+	return p.causes.bind(c, jvmthread.InteractionHandoff, to, at)
 }

@@ -73,7 +73,7 @@ func (c *cause) state() CauseState { return CauseState{c.from, c.time, c.stack, 
 
 func (c *CauseState) cause() cause { return cause{c.From, c.Time, c.Stack, c.Sure, c.Ready} }
 
-func causeStates(causes map[jvmthread.ThreadID]cause) map[jvmthread.ThreadID]CauseState {
+func causeStates(causes pending) map[jvmthread.ThreadID]CauseState {
 	out := make(map[jvmthread.ThreadID]CauseState, len(causes))
 	for id, c := range causes {
 		out[id] = c.state()
@@ -84,15 +84,15 @@ func causeStates(causes map[jvmthread.ThreadID]cause) map[jvmthread.ThreadID]Cau
 // State returns a copy of the current state. It is to be called after Cut, when all ended holds have been taken.
 func (b *Binder) State() State {
 	s := State{
-		Locks: make([]LockState, 0, len(b.locks)), Starts: causeStates(b.starts), Interrupts: causeStates(b.interrupts), Unparks: causeStates(b.unparks),
-		UnparksSeen: b.unparksSeen,
+		Locks: make([]LockState, 0, len(b.locks)), Starts: causeStates(b.causes.starts), Interrupts: causeStates(b.causes.interrupts), Unparks: causeStates(b.causes.unparks),
+		UnparksSeen: b.causes.unparksSeen,
 	}
 	for _, l := range b.locks {
 		s.Locks = append(s.Locks, l.state())
 	}
 	for th := range b.timeline.Threads {
-		if slot := th.Slot(); slot < len(b.waits) && b.waits[slot].thread == th.Open().Thread {
-			s.Waits = append(s.Waits, b.waits[slot].state())
+		if slot := th.Slot(); slot < len(b.waits.threads) && b.waits.threads[slot].thread == th.Open().Thread {
+			s.Waits = append(s.Waits, b.waits.threads[slot].state())
 		}
 	}
 	return s
@@ -139,7 +139,7 @@ func (b *Binder) Restore(s *State) {
 		if th == nil {
 			continue
 		}
-		me := b.waiting(th)
+		me := b.waits.of(th)
 		me.lock, me.notified, me.back, me.began = b.locks[w.Lock], w.Notified, w.Back, w.Began
 		me.next = awaited{w.Next, w.NextWait}
 		for _, id := range w.Shares {
@@ -148,13 +148,13 @@ func (b *Binder) Restore(s *State) {
 			}
 		}
 	}
-	restore(b.starts, s.Starts)
-	restore(b.interrupts, s.Interrupts)
-	restore(b.unparks, s.Unparks)
-	b.unparksSeen = s.UnparksSeen
+	restore(b.causes.starts, s.Starts)
+	restore(b.causes.interrupts, s.Interrupts)
+	restore(b.causes.unparks, s.Unparks)
+	b.causes.unparksSeen = s.UnparksSeen
 }
 
-func restore(causes map[jvmthread.ThreadID]cause, from map[jvmthread.ThreadID]CauseState) {
+func restore(causes pending, from map[jvmthread.ThreadID]CauseState) {
 	for id, c := range from {
 		causes[id] = c.cause()
 	}

@@ -19,29 +19,46 @@ type waiting struct {
 	next     awaited
 }
 
-// waiting returns the progress of a thread. It is valid until the next call.
-func (b *Binder) waiting(th *timeline.Thread) *waiting {
+// progress is that of all threads, by slot.
+type progress struct{ threads []waiting }
+
+// of returns the progress of a thread. It is valid until the next call.
+func (p *progress) of(th *timeline.Thread) *waiting {
 	slot := th.Slot()
-	for slot >= len(b.waits) {
-		b.waits = append(b.waits, waiting{})
+	for slot >= len(p.threads) {
+		p.threads = append(p.threads, waiting{})
 	}
-	w := &b.waits[slot]
+	w := &p.threads[slot]
 	if id := th.Open().Thread; w.thread != id { // the slot was used by a thread that is forgotten
 		*w = waiting{thread: id}
 	}
 	return w
 }
 
+// applyWait applies the events of Object.wait, Thread.join and notify.
+func (m *monitors) applyWait(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthread.Interval) {
+	switch ev.Kind {
+	case jvmthread.KindWait, jvmthread.KindJoinStart:
+		m.wait(ev, m.waits.of(th), closed)
+	case jvmthread.KindWaited:
+		m.waited(ev, m.waits.of(th), closed)
+	case jvmthread.KindWaitReturned, jvmthread.KindJoinEnd:
+		m.waitReturned(ev.Lock, ev.Time, m.waits.of(th), closed)
+	case jvmthread.KindNotify, jvmthread.KindNotifyAll:
+		m.notify(ev.Lock, here(ev, th), ev.Kind == jvmthread.KindNotifyAll)
+	}
+}
+
 // wait puts the thread into the wait set; the wait releases the lock.
-func (b *Binder) wait(ev *jvmthread.Event, me *waiting, closed *jvmthread.Interval) {
-	l := b.lock(ev.Lock, ev.Time)
+func (m *monitors) wait(ev *jvmthread.Event, me *waiting, closed *jvmthread.Interval) {
+	l := m.owners.lock(ev.Lock, ev.Time)
 	if l == nil {
 		return
 	}
 	if me.lock != nil {
 		me.lock.remove(ev.Thread)
 	}
-	b.released(l, closed, l.othersBlocked(0), 0)
+	m.owners.released(l, closed, l.othersBlocked(0), 0)
 	l.seen = ev.Time
 	l.waiters = append(l.waiters, waiter{thread: ev.Thread, since: ev.Time})
 	me.lock = l
@@ -49,7 +66,7 @@ func (b *Binder) wait(ev *jvmthread.Event, me *waiting, closed *jvmthread.Interv
 
 // waited takes the thread from the wait set and binds what woke it: the end of the joined thread, a notify or an interrupt. If the thread
 // timed out, the notify bound to it went to the next waiter.
-func (b *Binder) waited(ev *jvmthread.Event, me *waiting, closed *jvmthread.Interval) {
+func (m *monitors) waited(ev *jvmthread.Event, me *waiting, closed *jvmthread.Interval) {
 	l := me.lock
 	if l == nil {
 		return // the wait began before history does
@@ -64,25 +81,25 @@ func (b *Binder) waited(ev *jvmthread.Event, me *waiting, closed *jvmthread.Inte
 		return
 	}
 	if closed.State == jvmthread.StateJoining {
-		if th := b.timeline.Thread(closed.Peer); th != nil && th.Dead() {
+		if th := m.timeline.Thread(closed.Peer); th != nil && th.Dead() {
 			dead := th.Open() // what it ended in is before it: it ran, unless something was missed
 			c := cause{from: jvmthread.IntervalRef{Thread: closed.Peer, Seq: dead.Seq - 1}, time: dead.Start}
-			b.bind(c, jvmthread.InteractionJoin, closed, ev.Time)
+			m.causes.bind(c, jvmthread.InteractionJoin, closed, ev.Time)
 			return
 		}
 		if ev.Peer != jvmthread.NoThread {
-			b.bind(b.releaseBy(ev.Peer, ev.Time), jvmthread.InteractionJoin, closed, ev.Time)
+			m.causes.bind(lastRun(m.timeline, ev.Peer, ev.Time), jvmthread.InteractionJoin, closed, ev.Time)
 			return
 		}
 	}
 	if ev.Peer != jvmthread.NoThread {
-		w = b.notifiedBy(l, ev, w)
+		w = m.notifiedBy(l, ev.Peer, ev.Time, w)
 	}
 	if !w.notified.known() {
-		if _, ok := b.interrupts[ev.Thread]; !ok && ev.Flags&jvmthread.FlagLateNotify != 0 && len(l.woken) < maxWoken {
+		if _, ok := m.causes.interrupts[ev.Thread]; !ok && ev.Flags&jvmthread.FlagLateNotify != 0 && len(l.woken) < maxWoken {
 			l.woken = append(l.woken, *closed)
 		} else {
-			b.interrupted(ev, closed) // HotSpot has no spurious wake-ups
+			m.causes.interrupted(ev.Thread, closed) // HotSpot has no spurious wake-ups
 		}
 		return
 	}
@@ -91,22 +108,22 @@ func (b *Binder) waited(ev *jvmthread.Event, me *waiting, closed *jvmthread.Inte
 	if w.all {
 		kind = jvmthread.InteractionNotifyAll
 	}
-	b.bind(w.notified, kind, closed, ev.Time)
+	m.causes.bind(w.notified, kind, closed, ev.Time)
 }
 
 // waitReturned binds the handoff of the monitor that the thread owns again. After a notify, the notifier held the monitor, or the thread that
 // got it from the notifier. After a timeout the monitor may have been free; if not, there was a contended entry.
-func (b *Binder) waitReturned(ev *jvmthread.Event, me *waiting, closed *jvmthread.Interval) {
+func (m *monitors) waitReturned(id jvmthread.LockID, at jvmthread.Time, me *waiting, closed *jvmthread.Interval) {
 	notified, ok := me.notified, me.back
 	me.back = false
-	l := b.lock(ev.Lock, ev.Time)
+	l := m.owners.lock(id, at)
 	if l == nil {
 		return
 	}
 	how := gotIt
 	if ok && closed.State == jvmthread.StateReentering && l.seen >= notified {
 		how |= waitedFor
-		b.handoff(l, closed, notified, ev.Time)
+		m.handoff(l, closed, notified, at)
 	}
-	b.own(l, ev.Thread, ev.Time, how)
+	m.owners.own(l, me.thread, at, how)
 }
