@@ -199,6 +199,7 @@ int main(void) {
     weft_jvm.ti = &ti;
     weft_jvm.ownable.looked = 1; // it is not loaded
     weft_jvm.read_write.looked = 1;
+    weft_jvm.task.looked = 1;
     for (size_t i = 0; i < COUNT; i++) {
         classes[i].signature = "LTest;";
     }

@@ -53,7 +53,7 @@ const (
 	KindJoinEnd               // the join returned
 	KindSleepStart            // Thread.sleep begins
 	KindSleepEnd              // Thread.sleep ends
-	KindPark                  // LockSupport.park begins; Lock is the blocker, Peer its owner if it has one
+	KindPark                  // LockSupport.park begins; Lock is the blocker, Peer its owner, or the thread that runs it if it is a task
 	KindUnparked              // LockSupport.park returned
 	KindUnpark                // LockSupport.unpark was called for Peer
 	KindYield                 // Thread.yield

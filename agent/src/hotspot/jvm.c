@@ -14,6 +14,7 @@ struct weft_jvm weft_jvm = {
     .interrupted.name = "java/lang/InterruptedException",
     .ownable.name = "java/util/concurrent/locks/AbstractOwnableSynchronizer",
     .read_write.name = "java/util/concurrent/locks/ReentrantReadWriteLock$Sync",
+    .task.name = "java/util/concurrent/FutureTask",
 };
 
 // JNI's FindClass initializes the class, and on a thread without Java frames it calls the

@@ -33,6 +33,7 @@ struct weft_jvm {
     struct weft_late_class interrupted;
     struct weft_late_class ownable;    // java.util.concurrent.locks.AbstractOwnableSynchronizer
     struct weft_late_class read_write; // java.util.concurrent.locks.ReentrantReadWriteLock.Sync
+    struct weft_late_class task;       // java.util.concurrent.FutureTask
     _Atomic uint64_t classes;          // the classes prepared during sessions
 };
 

@@ -20,10 +20,30 @@
 
 static jfieldID park_blocker; // Thread.parkBlocker
 
-// AbstractOwnableSynchronizer.exclusiveOwnerThread, looked up at the first one, whose class is then
-// initialized; NULL: not looked up, or missing.
-static jfieldID _Atomic owner;
-static atomic_bool owner_missing;
+// A field that names the thread that can end a wait, looked up at the first object that has it,
+// whose class is then initialized.
+struct ender {
+    struct weft_late_class *class;
+    const char *name;
+    enum weft_trait trait;
+    enum weft_notice notice; // if the field is missing
+    jfieldID _Atomic field;  // NULL: not looked up, or missing
+    atomic_bool missing;
+};
+
+static struct ender owner = {&weft_jvm.ownable,
+                             "exclusiveOwnerThread",
+                             WEFT_OWNABLE,
+                             WEFT_NOTICE_NO_PARK_OWNERS,
+                             NULL,
+                             false};
+// The thread that took the read lock of a ReentrantReadWriteLock while no thread had it, until it
+// returns it.
+static struct ender reader = {&weft_jvm.read_write,       "firstReader", WEFT_READ_WRITE,
+                              WEFT_NOTICE_NO_PARK_OWNERS, NULL,          false};
+// The thread that runs a FutureTask; none while it is queued.
+static struct ender runner = {&weft_jvm.task, "runner", WEFT_TASK, WEFT_NOTICE_NO_PARK_OWNERS,
+                              NULL,           false};
 
 static void (*jvm_park)(JNIEnv *, jobject, jboolean, jlong);
 static void (*jvm_unpark)(JNIEnv *, jobject, jobject);
@@ -35,39 +55,23 @@ void weft_parks_init(JNIEnv *env) {
     }
 }
 
-// ReentrantReadWriteLock.Sync.firstReader, looked up in the same way. It is the thread that took
-// the read lock while no thread had it, until that thread returns it.
-static jfieldID _Atomic reader;
-static atomic_bool reader_missing;
-
-static jfieldID reader_field(JNIEnv *env) {
-    jfieldID field = atomic_load_explicit(&reader, memory_order_acquire);
-    if (field == NULL && !atomic_load_explicit(&reader_missing, memory_order_relaxed)) {
-        jclass class = atomic_load(&weft_jvm.read_write.class);
-        field = weft_jvm_field(env, class, "firstReader", "Ljava/lang/Thread;");
-        atomic_store(&reader, field);
-        atomic_store(&reader_missing, field == NULL);
-    }
-    return field;
-}
-
-static jfieldID owner_field(JNIEnv *env) {
-    jfieldID field = atomic_load_explicit(&owner, memory_order_acquire);
-    if (field != NULL || atomic_load_explicit(&owner_missing, memory_order_relaxed)) {
+static jfieldID field_of(JNIEnv *env, struct ender *e) {
+    jfieldID field = atomic_load_explicit(&e->field, memory_order_acquire);
+    if (field != NULL || atomic_load_explicit(&e->missing, memory_order_relaxed)) {
         return field;
     }
-    jclass class = atomic_load(&weft_jvm.ownable.class);
-    field = weft_jvm_field(env, class, "exclusiveOwnerThread", "Ljava/lang/Thread;");
-    atomic_store(&owner, field);
-    atomic_store(&owner_missing, field == NULL);
+    field = weft_jvm_field(env, atomic_load(&e->class->class), e->name, "Ljava/lang/Thread;");
+    atomic_store(&e->field, field);
+    atomic_store(&e->missing, field == NULL);
     if (field == NULL) {
-        weft_notices_raise(WEFT_NOTICE_NO_PARK_OWNERS);
+        weft_notices_raise(e->notice);
     }
     return field;
 }
 
-// The id of the thread in a field; 0: it is empty.
-static uint64_t thread_in(JNIEnv *env, jobject object, jfieldID field) {
+// The id of the thread that an object names; 0: none, or the object has no such field.
+static uint64_t named_by(JNIEnv *env, jobject object, uint32_t class_id, struct ender *e) {
+    jfieldID field = weft_identity_is_a(env, object, class_id, e->trait) ? field_of(env, e) : NULL;
     jobject thread = field == NULL ? NULL : (*env)->GetObjectField(env, object, field);
     if (thread == NULL) {
         return 0;
@@ -77,19 +81,20 @@ static uint64_t thread_in(JNIEnv *env, jobject object, jfieldID field) {
     return id;
 }
 
-// The owner, as far as the synchronizer knows it; it may have changed meanwhile. One that only
-// reads is named only if it wants to write: then it waits for itself. Of others, there may be
-// several.
-static uint64_t owner_of(JNIEnv *env, jthread waiter, jobject blocker, uint32_t class_id) {
-    if (!weft_identity_is_a(env, blocker, class_id, WEFT_OWNABLE)) {
-        return 0;
-    }
-    uint64_t id = thread_in(env, blocker, owner_field(env));
-    if (id != 0 || !weft_identity_is_a(env, blocker, class_id, WEFT_READ_WRITE)) {
+// The thread that can end a wait for an object, as far as the object knows it; it may have changed
+// meanwhile. One that only reads is named only if it wants to write: then it waits for itself. Of
+// others, there may be several.
+static uint64_t ender_of(JNIEnv *env, jthread waiter, jobject blocker, uint32_t class_id) {
+    uint64_t id = named_by(env, blocker, class_id, &owner);
+    if (id != 0) {
         return id;
     }
-    id = thread_in(env, blocker, reader_field(env));
-    return id == weft_jvm_thread_id(env, waiter) ? id : 0;
+    id = named_by(env, blocker, class_id, &runner);
+    if (id != 0) {
+        return id;
+    }
+    id = named_by(env, blocker, class_id, &reader);
+    return id != 0 && id == weft_jvm_thread_id(env, waiter) ? id : 0;
 }
 
 void weft_parks_describe_blocker(JNIEnv *env, jthread thread, struct weft_record *r, bool whole) {
@@ -97,7 +102,7 @@ void weft_parks_describe_blocker(JNIEnv *env, jthread thread, struct weft_record
         park_blocker == NULL ? NULL : (*env)->GetObjectField(env, thread, park_blocker);
     if (blocker != NULL) {
         weft_identity_fill(env, blocker, r, whole);
-        r->peer = whole ? owner_of(env, thread, blocker, r->class_id) : 0;
+        r->peer = whole ? ender_of(env, thread, blocker, r->class_id) : 0;
         (*env)->DeleteLocalRef(env, blocker);
     }
 }

@@ -64,9 +64,11 @@ static bool is_kind_of(JNIEnv *env, jclass class, jclass super) {
 static unsigned traits_of(JNIEnv *env, jclass class) {
     jclass ownable = weft_jvm_loaded(env, &weft_jvm.ownable);
     jclass read_write = weft_jvm_loaded(env, &weft_jvm.read_write);
+    jclass task = weft_jvm_loaded(env, &weft_jvm.task);
     return (is_kind_of(env, class, weft_jvm.thread) ? WEFT_THREAD : 0U) |
            (is_kind_of(env, class, ownable) ? WEFT_OWNABLE : 0U) |
            (is_kind_of(env, class, read_write) ? WEFT_READ_WRITE : 0U) |
+           (is_kind_of(env, class, task) ? WEFT_TASK : 0U) |
            (is_kind_of(env, class, weft_jvm.mirror) ? WEFT_MIRROR : 0U);
 }
 
@@ -74,10 +76,10 @@ bool weft_identity_is_a(JNIEnv *env, jobject object, uint32_t class_id, enum wef
     if (class_id != 0) {
         return (about[class_id].traits & trait) != 0;
     }
-    jclass class = trait == WEFT_THREAD
-                       ? weft_jvm.thread
-                       : weft_jvm_loaded(env, trait == WEFT_OWNABLE ? &weft_jvm.ownable
-                                                                    : &weft_jvm.read_write);
+    struct weft_late_class *late = trait == WEFT_OWNABLE      ? &weft_jvm.ownable
+                                   : trait == WEFT_READ_WRITE ? &weft_jvm.read_write
+                                                              : &weft_jvm.task;
+    jclass class = trait == WEFT_THREAD ? weft_jvm.thread : weft_jvm_loaded(env, late);
     return class != NULL && (*env)->IsInstanceOf(env, object, class);
 }
 

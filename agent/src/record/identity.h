@@ -26,7 +26,13 @@ uint32_t weft_identity_class(JNIEnv *env, jclass class);
 uint32_t weft_identity_mirror_by_hash(JNIEnv *env, uint32_t hash);
 
 // Traits of objects.
-enum weft_trait { WEFT_THREAD = 1, WEFT_OWNABLE = 2, WEFT_MIRROR = 4, WEFT_READ_WRITE = 8 };
+enum weft_trait {
+    WEFT_THREAD = 1,
+    WEFT_OWNABLE = 2,
+    WEFT_MIRROR = 4,
+    WEFT_READ_WRITE = 8,
+    WEFT_TASK = 16,
+};
 
 // Whether an object is a thread or ownable; the class id, or 0, is a hint.
 bool weft_identity_is_a(JNIEnv *env, jobject object, uint32_t class_id, enum weft_trait trait);

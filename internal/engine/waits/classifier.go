@@ -61,17 +61,28 @@ func (c *Classifier) Or(sym *symbols.Table) *Classifier {
 	return c
 }
 
-// Wait returns what the thread of an interval waits for. Whatever the class: who waits for an owner, waits for a lock.
+// Wait returns what the thread of an interval waits for. Whatever the class: who waits for an owner, waits for a lock. Only a task
+// that runs names a thread, too.
 func (c *Classifier) Wait(iv *jvmthread.Interval) jvmthread.Wait {
 	state := iv.State
 	switch {
 	case int(state) >= len(own):
 		return jvmthread.WaitNone
-	case state == jvmthread.StateParked && iv.Peer != jvmthread.NoThread:
+	case c == nil && state == jvmthread.StateParked && iv.Peer != jvmthread.NoThread:
 		return jvmthread.WaitLock
 	case c == nil || !own[state].decide:
 		return own[state].kind
 	}
+	kind := c.kind(iv)
+	if state == jvmthread.StateParked && iv.Peer != jvmthread.NoThread && kind != jvmthread.WaitFuture {
+		return jvmthread.WaitLock
+	}
+	return kind
+}
+
+// kind returns what the rules say of a class and a stack.
+func (c *Classifier) kind(iv *jvmthread.Interval) jvmthread.Wait {
+	state := iv.State
 	k := kindKey{c.class(iv.Lock.Class), iv.Stack, state}
 	hash := uint32(k.stack)*31 + uint32(k.class)
 	if kind := c.recent.Get(hash, k); kind != jvmthread.WaitNone {
