@@ -247,6 +247,7 @@ type Cost struct {
 	Unknown float64       `json:"unknown"` // part of the time that threads waited whose holder is not known, if it is most of it; else 0
 	Known   float64       `json:"known"`   // of waits that others end: the part of their time for which it is known who did
 	Takes   bool          `json:"takes"`   // the waits at a queue are for something to take from it; else, for room in it
+	Running int           `json:"running"` // of Open: whose tasks the holders still run
 	Nested  *Nested       `json:"nested"`  // waiters that seem to hold one already; null: there are none
 	Pending int64         `json:"pending"` // of Time: of waits that have not ended
 	Open    int           `json:"open"`    // waits that have not ended

@@ -112,7 +112,12 @@ func (s *sentence) enders(c *viewapi.Cost) {
 		s.add(viewapi.RoleThread, Threads(c.Others, all, int64(c.Known*float64(c.Time))))
 	}
 	how := ending(c)
-	if how == "" {
+	switch {
+	case c.Running > 0 && c.Pending*2 >= c.Time && all == 1:
+		how = "runs their task"
+	case c.Running > 0 && c.Pending*2 >= c.Time:
+		how = "run their tasks"
+	case how == "":
 		how = "ended these waits"
 	}
 	s.text(" " + how)

@@ -138,6 +138,11 @@ var costs = []struct {
 		Holders: []viewapi.Holder{holder("mailer-1", 1, 0.4, "", "", 1), holder("mailer-2", 1, 0.3, "", "", 1)}, More: 2,
 		Others: who(threads("mailer-*", 4, 45_000*ms)), Turns: &viewapi.Turns{Text: "asleep in Smtp.send", Share: 0.8},
 	}},
+	{"future, tasks that go on", viewapi.Cost{
+		CostRow: waits("", "future", 8_000*ms), Waiters: 4, Who: who(threads("request-*", 4, 8_000*ms)), Site: send, Known: 0.5, Open: 4, Pending: 8_000 * ms,
+		Running: 2, Holders: []viewapi.Holder{holder("mailer-1", 1, 0.3, "asleep in Smtp.send", "", 1), holder("mailer-2", 1, 0.2, "asleep in Smtp.send", "", 1)},
+		Others: who(threads("mailer-*", 2, 4_000*ms)), Turns: &viewapi.Turns{Text: "asleep in Smtp.send", Share: 1},
+	}},
 	{"starved pool", viewapi.Cost{
 		CostRow: waits("", "future", 16_200*ms), Waiters: 4, Who: who(threads("http-*", 4, 16_200*ms)), Site: send, Open: 4, Stuck: 4, Pending: 16_200 * ms,
 		Starved: &viewapi.ThreadGroup{Name: "order-pool-*", Threads: 4},

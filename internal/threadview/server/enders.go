@@ -135,6 +135,11 @@ func (q *query) costOfOthers(c *costly, open map[int]*openWait) *viewapi.Cost {
 		known += enders[i].waited
 		ended[enders[i].thread] = enders[i].waited
 	}
+	for i := range w.list {
+		if w.list[i].open && w.list[i].ender != 0 {
+			cost.Running++
+		}
+	}
 	cost.Known, cost.Others = share(known), q.threadGroups(ended)
 	cost.Waiters, cost.Who = len(w.threads), q.threadGroups(w.threads)
 	if len(enders) > 1 {

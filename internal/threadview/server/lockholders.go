@@ -158,7 +158,7 @@ func (w *lockWaits) add(c *store.Cursor, from, to jvmthread.Time) {
 		return
 	}
 	wait := endedWait{thread: c.Thread(), from: from, to: to, end: c.End, open: c.Marks.Has(jvmthread.MarkOpen)}
-	if c.Wait() == jvmthread.WaitJoin {
+	if c.Wait() == jvmthread.WaitJoin || c.Wait() == jvmthread.WaitFuture && wait.open {
 		iv := c.Interval()
 		wait.ender, wait.resolved = iv.Peer, true
 	}

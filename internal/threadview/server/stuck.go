@@ -78,6 +78,8 @@ func (q *query) findVerdicts(open map[int]*openWait) {
 			if w.Peer != 0 {
 				w.by, w.sure = []int{w.Peer}, true
 			}
+		case w.Wait == jvmthread.WaitFuture && w.Peer != 0: // that runs the task
+			w.by, w.sure = []int{w.Peer}, true
 		case w.Wait == jvmthread.WaitFuture && len(workers) > 0:
 			w.by = workers
 		default:

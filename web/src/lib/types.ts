@@ -493,6 +493,7 @@ export interface Cost extends CostRow {
   unknown: number;
   known: number;
   takes: boolean;
+  running: number;
   nested: Nested | null;
   pending: number;
   open: number;
