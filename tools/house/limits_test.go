@@ -39,7 +39,7 @@ func limits() []limit {
 		{"spans on their way", "16 workers", "internal/sessions/pool.go", `const maxSending = (.+)`},
 		{"threads and locks followed", "131 072", "internal/engine/timeline/timeline.go", `DefaultMaxThreads = (.+)`},
 		{"threads and locks followed", "262 144", "internal/engine/interaction/binder.go", `DefaultMaxLocks = (.+)`},
-		{"causes waiting for their effect", "131 072", "internal/engine/interaction/binder.go", `const maxCauses = (.+)`},
+		{"causes waiting for their effect", "131 072", "internal/engine/interaction/causes.go", `const maxCauses = (.+)`},
 		{"work on a critical path", "4 194 304", "internal/engine/window/path.go", `const maxPieces = (.+)`},
 		{"holds and waiters", "65 536", queue, `maxQueues = (.+)`},
 		{"holds and waiters", "4 096", queue, `maxHolds +=(.+)`},
