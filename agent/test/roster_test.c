@@ -39,8 +39,37 @@ TEST(mentioned_threads_are_kept) {
     CHECK(weft_roster_size() <= WEFT_ROSTER_GONE);
 }
 
+// The frames of the threads that are new or changed since the last call; the caller frees them.
+static struct weft_bytes frames(void) {
+    struct weft_bytes out = {0};
+    weft_roster_collect();
+    weft_roster_encode(&out);
+    return out;
+}
+
+TEST(a_thread_that_has_left_its_group_keeps_it) {
+    enum { MAIN = 90 * 1000 * 1000 };
+    struct weft_bytes expected = {0};
+    weft_roster_connected();
+    weft_roster_announce(MAIN, 0, "main", "servers");
+    struct weft_bytes out = frames();
+    weft_bytes_free(&out);
+    weft_roster_announce(MAIN, 0, "main", "");
+    out = frames();
+    CHECK_INT(out.len, 0);
+    weft_roster_announce(MAIN, WEFT_THREAD_DAEMON, "done", "");
+    out = frames();
+    weft_wire_put_thread(&expected, MAIN, WEFT_THREAD_DAEMON, "done", "servers");
+    CHECK_INT(out.len, expected.len);
+    CHECK(out.len == expected.len && memcmp(out.data, expected.data, out.len) == 0);
+    weft_bytes_free(&out);
+    weft_bytes_free(&expected);
+    weft_roster_disconnected();
+}
+
 int main(void) {
     RUN(many_dead_threads_are_forgotten);
     RUN(mentioned_threads_are_kept);
+    RUN(a_thread_that_has_left_its_group_keeps_it);
     return harness_end("roster");
 }

@@ -179,8 +179,23 @@ static struct entry *insert(struct entry *e) {
     return e;
 }
 
+// A thread that ends may have left its group already, as main does up to Java 18: it keeps the
+// group.
+static struct entry *with_group(const struct entry *e, struct entry *newer) {
+    if (newer->group[0] != '\0' || e->group[0] == '\0') {
+        return newer;
+    }
+    struct entry *with = new_entry(newer->id, newer->flags, newer->name, e->group);
+    if (with == NULL) {
+        return newer;
+    }
+    free_entry(newer);
+    return with;
+}
+
 // Takes over the newer definition and frees its entry.
 static void update(struct entry *e, struct entry *newer) {
+    newer = with_group(e, newer);
     if (e->flags != newer->flags || strcmp(e->name, newer->name) != 0 ||
         strcmp(e->group, newer->group) != 0) {
         char *name = e->name;
