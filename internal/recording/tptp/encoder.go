@@ -35,8 +35,9 @@ type encoder struct {
 	waits map[jvmthread.ThreadID]wait
 }
 
-// wait is the wait, join or sleep of a thread that has not returned.
+// wait is the wait, join, sleep or park of a thread that has not returned.
 type wait struct {
+	parked  bool  // it has no elements
 	begun   bool  // its begin is in the recording
 	left    bool  // the thread has left the wait set: its end is written
 	timeout int64 // in nanoseconds
@@ -59,9 +60,11 @@ func (e *encoder) append(dst []byte, ev *jvmthread.Event) []byte {
 	switch ev.Kind {
 	case jvmthread.KindWait, jvmthread.KindJoinStart, jvmthread.KindSleepStart:
 		e.setWait(ev.Thread, wait{begun: true, timeout: ev.Arg})
+	case jvmthread.KindPark:
+		e.setWait(ev.Thread, wait{parked: true})
 	case jvmthread.KindWaited:
 		e.setWait(ev.Thread, wait{left: true})
-	case jvmthread.KindSleepEnd, jvmthread.KindThreadEnd:
+	case jvmthread.KindSleepEnd, jvmthread.KindThreadEnd, jvmthread.KindUnparked:
 		delete(e.waits, ev.Thread)
 	case jvmthread.KindWaitReturned, jvmthread.KindJoinEnd:
 		delete(e.waits, ev.Thread)
@@ -69,6 +72,10 @@ func (e *encoder) append(dst []byte, ev *jvmthread.Event) []byte {
 			return dst
 		}
 		name = elements[jvmthread.KindWaited].name
+	case jvmthread.KindInterruptCalled: // of a thread that waits (row T137)
+		if target := e.waits[ev.Peer]; !target.begun && !target.parked {
+			return dst
+		}
 	case jvmthread.KindInterrupted:
 		if ev.Flags&jvmthread.FlagInterrupted == 0 {
 			return dst

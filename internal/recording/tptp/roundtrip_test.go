@@ -77,6 +77,45 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// A callInterrupt is that of a thread that waits, sleeps or is parked; other interrupts are counted.
+func TestOnlyWaitingThreadsAreInterrupted(t *testing.T) {
+	t.Parallel()
+	sym := symbols.New(symbols.DefaultLimits())
+	lock := jvmthread.LockID{Class: sym.InternClass("com.acme.Gate"), Hash: 7}
+	interrupt := func(at jvmthread.Time) jvmthread.Event {
+		return jvmthread.Event{Time: at, Thread: 1, Peer: 2, Kind: jvmthread.KindInterruptCalled}
+	}
+	trace, stats := write([]jvmthread.Event{
+		interrupt(1), // nothing is known of the thread
+		{Time: 2, Thread: 2, Lock: lock, Kind: jvmthread.KindWait},
+		interrupt(3),
+		{Time: 4, Thread: 2, Lock: lock, Kind: jvmthread.KindWaited},
+		interrupt(5), // it wants the monitor
+		{Time: 6, Thread: 2, Lock: lock, Kind: jvmthread.KindWaitReturned},
+		interrupt(7),
+		{Time: 8, Thread: 2, Kind: jvmthread.KindPark},
+		interrupt(9),
+		{Time: 10, Thread: 2, Kind: jvmthread.KindUnparked},
+		interrupt(11),
+		{Time: 12, Thread: 2, Kind: jvmthread.KindSleepStart},
+		interrupt(13),
+		{Time: 14, Thread: 2, Kind: jvmthread.KindSleepEnd},
+		interrupt(15),
+	}, sym, recording.Times{Unit: 1})
+	var times []string
+	for line := range strings.Lines(string(trace)) {
+		if strings.HasPrefix(line, "<callInterrupt ") {
+			_, after, _ := strings.Cut(line, ` time="`)
+			at, _, _ := strings.Cut(after, `"`)
+			times = append(times, at)
+		}
+	}
+	same(t, "interrupts", []string{"3", "9", "13"}, times)
+	if stats.Omitted[jvmthread.KindInterruptCalled] != 5 {
+		t.Errorf("%d interrupts were counted as omitted, want 5", stats.Omitted[jvmthread.KindInterruptCalled])
+	}
+}
+
 // Attributes that mean nothing here are written as they were read.
 func TestAttributesOfThreadsAreKept(t *testing.T) {
 	const start = `<threadStart threadId="7" time="1.000000000" objIdRef="4294967303" threadName="w" groupName="main" ` +
