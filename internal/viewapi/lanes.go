@@ -201,6 +201,7 @@ type Effect struct {
 	Kind     int       `json:"kind"`
 	Time     int64     `json:"time"` // of the cause
 	Latency  int64     `json:"latency"`
+	Stack    *Stack    `json:"stack"` // of the cause, or null; null, too, if it is that of the effect before
 	Interval Reference `json:"interval"`
 }
 

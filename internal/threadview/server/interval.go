@@ -156,6 +156,7 @@ func (q *query) cause(e *store.Edge) *viewapi.Cause {
 
 // effects lists the effects of an interval on other threads, and the locks held during it.
 func (q *query) effects(iv *store.Interval, out *viewapi.Interval) {
+	var last store.StackID
 	q.sn.EdgesCaused(iv.Start, iv.End+1, func(e store.Edge) bool {
 		if e.From != iv.Thread || e.FromSeq != iv.Seq {
 			return true
@@ -168,7 +169,11 @@ func (q *query) effects(iv *store.Interval, out *viewapi.Interval) {
 		if !ok {
 			to = store.Interval{Thread: e.To, Start: e.Effect, End: e.Effect, Seq: e.ToSeq}
 		}
-		out.Effects = append(out.Effects, viewapi.Effect{Kind: int(e.Kind), Time: q.rel(e.Cause), Latency: int64(e.Effect - e.Cause), Interval: *q.reference(&to)})
+		effect := viewapi.Effect{Kind: int(e.Kind), Time: q.rel(e.Cause), Latency: int64(e.Effect - e.Cause), Interval: *q.reference(&to)}
+		if e.Stack != last {
+			effect.Stack, last = q.stackOf(e.Stack), e.Stack
+		}
+		out.Effects = append(out.Effects, effect)
 		return true
 	})
 	q.sn.Holds(iv.Start, max(iv.End, iv.Start+1), func(h store.Hold) bool {

@@ -274,6 +274,7 @@ export interface Effect {
   kind: number;
   time: number;
   latency: number;
+  stack: Stack | null;
   interval: Reference;
 }
 

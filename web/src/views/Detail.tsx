@@ -34,6 +34,7 @@ export function Detail({interval, error}: {interval: Interval | null; error: str
           <Frames stack={interval.stack} empty="No stack was recorded." />
         </div>
         <OtherSide interval={interval} />
+        <Call interval={interval} />
       </div>
     </section>
   );
@@ -159,6 +160,18 @@ function Holders({interval: {holders}}: {interval: Interval}) {
 }
 
 const mostHolders = 8;
+
+/** The stack of the first call by which the thread unblocked others. */
+function Call({interval: {effects}}: {interval: Interval}) {
+  const call = effects.find((effect) => effect.stack);
+  if (!call) return null;
+  return (
+    <div class="stack" data-side="called">
+      <h3>Where it unblocked {call.interval.thread.name}</h3>
+      <Frames stack={call.stack} empty="" />
+    </div>
+  );
+}
 
 /** The stack of the thread that held the lock or ended the wait. */
 function OtherSide({interval: {holders, owner: first, cause}}: {interval: Interval}) {
