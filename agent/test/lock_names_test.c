@@ -15,6 +15,10 @@ struct class {
 
 static struct class unsafe = {"Ljdk/internal/misc/Unsafe;"};
 static struct class support = {"Ljava/util/concurrent/locks/LockSupport;"};
+static struct class future = {"Ljava/util/concurrent/FutureTask;"};
+static struct class executor = {"Ljava/util/concurrent/AbstractExecutorService;"};
+static struct class client = {"Ljdk/internal/net/http/HttpClientFacade;"};
+static struct class internal = {"Ljdk/internal/misc/InternalLock;"};
 static struct class inventory = {"Lcom/acme/Inventory;"};
 
 enum { LOCK_FIELD = 6, LOCK_METHOD = 9, CALL_AT = 4, CONSTANTS = 10 };
@@ -148,9 +152,32 @@ TEST(a_place_of_a_running_thread_still_names_a_lock) {
     CHECK_INT(read, 2); // once for each use
 }
 
+// Of a future only who calls its method knows the name. The receiver of another call is not
+// awaited.
+TEST(the_receiver_of_an_indirect_wait_names_nothing) {
+    const struct {
+        struct class *called;
+        const char *name;
+    } cases[] = {
+        {&future, "Inventory.lock"},
+        {&internal, "Inventory.lock"},
+        {&executor, ""},
+        {&client, ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const jvmtiFrameInfo frames[] = {{(jmethodID)&unsafe, -1},
+                                         {(jmethodID)&support, 0},
+                                         {(jmethodID)&future, 0},
+                                         {(jmethodID)cases[i].called, 0},
+                                         {(jmethodID)&inventory, CALL_AT}};
+        CHECK_STRING(name_of(frames, 5, 4), cases[i].name);
+    }
+}
+
 int main(void) {
     weft_jvm.ti = &ti;
     weft_lock_names_init(&ti);
     RUN(a_place_of_a_running_thread_still_names_a_lock);
+    RUN(the_receiver_of_an_indirect_wait_names_nothing);
     return harness_end("lock_names");
 }

@@ -155,6 +155,22 @@ static enum level level_of(const char *signature) {
     return strcmp(signature, "Ljava/lang/Object;") == 0 ? OBJECT : PROGRAM;
 }
 
+// Whether a caller of this class waits for the object whose method it calls, rather than for what
+// that object waits for: the answer of an HTTP client, the tasks of an executor.
+static bool is_awaited(const char *signature) {
+    static const char *const others[] = {
+        "Ljava/util/concurrent/AbstractExecutorService;",
+        "Ljava/util/concurrent/ForkJoinPool;",
+        "Ljava/util/concurrent/ThreadPerTaskExecutor;",
+    };
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (strcmp(signature, others[i]) == 0) {
+            return false;
+        }
+    }
+    return !begins(signature, "Ljdk/internal/") || begins(signature, "Ljdk/internal/misc/");
+}
+
 // Whether a thread that parks or waits may have this topmost frame: a native method, or where a
 // virtual thread yields.
 static bool may_park(const jvmtiFrameInfo *frame, const char *signature) {
@@ -182,6 +198,7 @@ struct weft_named_lock weft_lock_names_find(JNIEnv *env, const jvmtiFrameInfo *f
                                             char text[WEFT_RECEIVER_MAX]) {
     enum level top = PROGRAM;
     bool more = usable;
+    bool awaited = true; // the object whose method the frame calls
     jint i = 0;
     text[0] = '\0';
     for (; more && i < count; i++) {
@@ -196,9 +213,12 @@ struct weft_named_lock weft_lock_names_find(JNIEnv *env, const jvmtiFrameInfo *f
             top = level;
             more = text[0] == '\0' && top != PROGRAM && may_park(&frames[0], signature);
         } else if (level != top) {
-            name_at(&frames[i], class, WEFT_USE_CALL, text);
+            if (awaited) {
+                name_at(&frames[i], class, WEFT_USE_CALL, text);
+            }
             more = false;
         }
+        awaited = is_awaited(signature);
         weft_jvm_deallocate(signature);
         (*env)->DeleteLocalRef(env, class);
     }
