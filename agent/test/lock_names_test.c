@@ -18,6 +18,7 @@ static struct class support = {"Ljava/util/concurrent/locks/LockSupport;"};
 static struct class future = {"Ljava/util/concurrent/FutureTask;"};
 static struct class executor = {"Ljava/util/concurrent/AbstractExecutorService;"};
 static struct class client = {"Ljdk/internal/net/http/HttpClientFacade;"};
+static struct class map = {"Ljava/util/concurrent/ConcurrentHashMap;"};
 static struct class internal = {"Ljdk/internal/misc/InternalLock;"};
 static struct class inventory = {"Lcom/acme/Inventory;"};
 
@@ -174,10 +175,20 @@ TEST(the_receiver_of_an_indirect_wait_names_nothing) {
     }
 }
 
+// A ConcurrentHashMap has many locks, of which the program knows none.
+TEST(a_map_names_its_locks) {
+    enum { BLOCKS_AT = 2 };
+    const jvmtiFrameInfo frames[] = {{(jmethodID)&map, BLOCKS_AT},
+                                     {(jmethodID)&map, BLOCKS_AT},
+                                     {(jmethodID)&inventory, CALL_AT}};
+    CHECK_STRING(name_of(frames, 3, 2), "Inventory.lock");
+}
+
 int main(void) {
     weft_jvm.ti = &ti;
     weft_lock_names_init(&ti);
     RUN(a_place_of_a_running_thread_still_names_a_lock);
     RUN(the_receiver_of_an_indirect_wait_names_nothing);
+    RUN(a_map_names_its_locks);
     return harness_end("lock_names");
 }

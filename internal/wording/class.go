@@ -11,6 +11,12 @@ const classObject = "java.lang.Class<"
 // initializer ends the class of a lock that threads want while another one initializes a class: com.acme.Registry.<clinit>.
 const initializer = ".<clinit>"
 
+// binsOfMap begins the classes of the bins of a ConcurrentHashMap, each of which is locked.
+const binsOfMap = "java.util.concurrent.ConcurrentHashMap$"
+
+// IsBin reports whether a lock is one of several of a ConcurrentHashMap, by its class.
+func IsBin(class string) bool { return strings.HasPrefix(class, binsOfMap) }
+
 // IsInitialization reports whether what threads wait for is the initialization of a class, by the class of the lock or by its name.
 func IsInitialization(lock string) bool {
 	return strings.HasSuffix(lock, initializer) || strings.HasPrefix(lock, Initialization)
@@ -27,6 +33,9 @@ func SimpleClass(class string) string {
 	}
 	if of, ok := strings.CutSuffix(class, initializer); ok {
 		return Initialization + " of " + SimpleClass(of)
+	}
+	if strings.HasPrefix(class, binsOfMap) {
+		return "ConcurrentHashMap"
 	}
 	n := withoutNumber(ArrayName(class))
 	n = n[strings.LastIndexByte(n, '.')+1:]

@@ -6,6 +6,7 @@ package wording
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -117,7 +118,11 @@ func Object(w jvmthread.Wait, class, lock, entry string) string {
 	case jvmthread.WaitCondition, jvmthread.WaitLatch, jvmthread.WaitBarrier, jvmthread.WaitExchange, jvmthread.WaitFuture, jvmthread.WaitQueue,
 		jvmthread.WaitPool:
 		if dot := strings.LastIndexByte(entry, '.'); dot > 0 {
-			return SimpleClass(entry[:dot])
+			name := SimpleClass(entry[:dot])
+			if outer, _, _ := strings.Cut(name, "$"); w == jvmthread.WaitPool && outer != "" {
+				return outer
+			}
+			return name
 		}
 	}
 	switch {
@@ -137,6 +142,11 @@ const (
 	initLock       = "[I"
 )
 
+// connectors are the libraries whose pools have connections.
+var connectors = []string{
+	"org.apache.http.", "org.apache.hc.", "org.apache.commons.httpclient.", "com.mongodb.", "redis.clients.", "com.mchange.", "oracle.ucp.",
+}
+
 // Unit returns what of an object a thread waits for: "a connection" of HikariPool, "a permit" of a semaphore, "a carrier" of no object that has
 // a name; empty: for the object itself. The entry is the library's method through which the application waits.
 func Unit(w jvmthread.Wait, entry string) string {
@@ -148,7 +158,7 @@ func Unit(w jvmthread.Wait, entry string) string {
 		return "a carrier"
 	case w != jvmthread.WaitPool:
 		return ""
-	case strings.Contains(method, "Connection"):
+	case strings.Contains(method, "Connection"), slices.ContainsFunc(connectors, func(prefix string) bool { return strings.HasPrefix(entry, prefix) }):
 		return "a connection"
 	case method == "allocate", method == "waitIfStalled":
 		return "memory"

@@ -21,6 +21,7 @@ func TestSimpleClass(t *testing.T) {
 		"java.lang.Class<Registry>": "Class<Registry>",
 		"java.lang.Class<com.acme.Registry$Entry>":               "Class<Registry$Entry>",
 		"java.util.concurrent.locks.ReentrantLock$NonfairSync":   "ReentrantLock",
+		"java.util.concurrent.ConcurrentHashMap$ReservationNode": "ConcurrentHashMap",
 		"com.acme.Registry.<clinit>":                             "class initialization of Registry",
 		"com.acme.Order$1":                                       "Order$1",
 		"com.acme.Order2":                                        "Order2",
@@ -100,6 +101,7 @@ func TestTitleOfIdleThreads(t *testing.T) {
 		{jvmthread.StateParked, jvmthread.WaitIdle, condition, "", "com.acme.Pool.next", "idle"},    // through a library
 		{jvmthread.StateWaiting, jvmthread.WaitTimer, "java.util.TaskQueue", "Timer.queue", "", "idle until the next task"},
 		{jvmthread.StateParked, jvmthread.WaitQueue, condition, "", "java.util.concurrent.ArrayBlockingQueue.put", "wait for queue ArrayBlockingQueue"},
+		{jvmthread.StateParked, jvmthread.WaitPool, condition, "AbstractConnPool.condition", "org.apache.http.pool.AbstractConnPool$2.get", "wait for pool AbstractConnPool"},
 		{jvmthread.StateParked, jvmthread.WaitSleep, "java.lang.VirtualThread", "Thread.currentThread()", "", "sleep"},
 	} {
 		if have := Title(test.state, test.kind, Object(test.kind, test.class, test.lock, test.entry), false); have != test.want {
@@ -117,6 +119,8 @@ func TestUnit(t *testing.T) {
 		{jvmthread.WaitPool, "org.apache.kafka.clients.producer.internals.BufferPool.allocate", "memory"},
 		{jvmthread.WaitPool, "org.apache.lucene.index.DocumentsWriterStallControl.waitIfStalled", "memory"},
 		{jvmthread.WaitPool, "org.apache.commons.pool2.impl.GenericObjectPool.borrowObject", "an object"},
+		{jvmthread.WaitPool, "org.apache.http.pool.AbstractConnPool$2.get", "a connection"},
+		{jvmthread.WaitPool, "redis.clients.jedis.JedisPool.getResource", "a connection"},
 		{jvmthread.WaitPermit, "java.util.concurrent.Semaphore.acquire", "a permit"},
 		{jvmthread.WaitLock, "java.util.concurrent.locks.ReentrantLock.lock", ""},
 	} {

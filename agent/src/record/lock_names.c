@@ -172,9 +172,10 @@ static bool is_awaited(const char *signature) {
 }
 
 // Whether a thread that parks or waits may have this topmost frame: a native method, or where a
-// virtual thread yields.
+// virtual thread yields. A ConcurrentHashMap blocks at one of its parts, whose name is the map's.
 static bool may_park(const jvmtiFrameInfo *frame, const char *signature) {
-    return frame->location < 0 || begins(signature, "Ljdk/internal/vm/Continuation;") ||
+    return frame->location < 0 || begins(signature, "Ljava/util/concurrent/ConcurrentHashMap;") ||
+           begins(signature, "Ljdk/internal/vm/Continuation;") ||
            begins(signature, "Ljava/lang/VirtualThread;");
 }
 

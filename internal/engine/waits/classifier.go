@@ -61,8 +61,8 @@ func (c *Classifier) Or(sym *symbols.Table) *Classifier {
 	return c
 }
 
-// Wait returns what the thread of an interval waits for. Whatever the class: who waits for an owner, waits for a lock. Only a task
-// that runs names a thread, too.
+// Wait returns what the thread of an interval waits for. Whatever the class: who waits for an owner, waits for a lock, unless it is idle. Only
+// a task that runs names a thread, too.
 func (c *Classifier) Wait(iv *jvmthread.Interval) jvmthread.Wait {
 	state := iv.State
 	switch {
@@ -74,7 +74,7 @@ func (c *Classifier) Wait(iv *jvmthread.Interval) jvmthread.Wait {
 		return own[state].kind
 	}
 	kind := c.kind(iv)
-	if state == jvmthread.StateParked && iv.Peer != jvmthread.NoThread && kind != jvmthread.WaitFuture {
+	if state == jvmthread.StateParked && iv.Peer != jvmthread.NoThread && kind != jvmthread.WaitFuture && !kind.Idle() {
 		return jvmthread.WaitLock
 	}
 	return kind

@@ -33,7 +33,7 @@ type Site struct {
 	File     string
 	Line     int    // 0: not known
 	Frame    int    // the index of its line in the text of the stack
-	Entry    string // class and method of the library through which the application waits; empty: it waits itself
+	Entry    string // class and method of the library through which the application waits; empty: it waits itself. Of a pool also Function itself
 	Lock     string // what the source calls the lock, such as "Inventory.lock"; empty: not known
 	Own      bool   // Function is of the application
 }
@@ -132,6 +132,9 @@ func (r *Rules) Site(text string) Site {
 		site.Entry = s.function(s.entry(frame))
 	case frame >= 0:
 		s.at = frame
+		if kind == jvmthread.WaitPool { // which the entry names
+			site.Entry = s.function(frame)
+		}
 	case s.at > 0:
 		site.Entry = s.function(s.at - 1)
 	}

@@ -19,6 +19,10 @@ const reentrantLock = "java.util.concurrent.locks.ReentrantLock"
 // rules are in order of precedence. A lock is a lock, whoever takes it. Then frames come first: the pools and queues of libraries wait on the
 // same classes as the application does.
 var rules = []rule{
+	// Threads that accept connections take turns.
+	{kind: jvmthread.WaitIdle, frame: "sun.nio.ch.NioSocketImpl.accept"},
+	{kind: jvmthread.WaitIdle, frame: "sun.nio.ch.ServerSocketChannelImpl.accept"},
+
 	{kind: jvmthread.WaitLock, class: reentrantLock},
 	{kind: jvmthread.WaitLock, class: "java.util.concurrent.locks.ReentrantReadWriteLock"},
 	{kind: jvmthread.WaitLock, class: "java.util.concurrent.locks.StampedLock"},
@@ -37,6 +41,12 @@ var rules = []rule{
 	// Pools of connections and of other objects.
 	{kind: jvmthread.WaitPool, frame: "com.zaxxer.hikari.pool.HikariPool.getConnection"},
 	{kind: jvmthread.WaitPool, frame: "org.apache.tomcat.jdbc.pool.ConnectionPool.borrowConnection"},
+	{kind: jvmthread.WaitPool, frame: "org.apache.commons.dbcp2.BasicDataSource.getConnection"},
+	{kind: jvmthread.WaitPool, frame: "org.apache.commons.dbcp2.PoolingDataSource.getConnection"},
+	{kind: jvmthread.WaitPool, frame: "org.apache.commons.dbcp.BasicDataSource.getConnection"},
+	{kind: jvmthread.WaitPool, frame: "redis.clients.jedis.JedisPool.getResource"},
+	{kind: jvmthread.WaitPool, frame: "redis.clients.jedis.JedisSentinelPool.getResource"},
+	{kind: jvmthread.WaitPool, frame: "redis.clients.jedis.util.Pool.getResource"},
 	{kind: jvmthread.WaitPool, frame: "org.apache.commons.pool2.impl.GenericObjectPool.borrowObject"},
 	{kind: jvmthread.WaitPool, frame: "org.apache.commons.pool2.impl.GenericKeyedObjectPool.borrowObject"},
 	{kind: jvmthread.WaitPool, frame: "org.apache.commons.pool.impl.GenericObjectPool.borrowObject"},
@@ -48,8 +58,8 @@ var rules = []rule{
 	{kind: jvmthread.WaitPool, frame: "org.vibur.dbcp.ViburDBCPDataSource.getConnection"},
 	{kind: jvmthread.WaitPool, frame: "com.mongodb.internal.connection.DefaultConnectionPool.get"},
 	{kind: jvmthread.WaitPool, frame: "com.mongodb.internal.connection.ConcurrentPool.get"},
-	{kind: jvmthread.WaitPool, frame: "org.apache.http.pool.AbstractConnPool.getPoolEntryBlocking"},
 	{kind: jvmthread.WaitPool, frame: "org.apache.http.impl.conn.PoolingHttpClientConnectionManager.leaseConnection"},
+	{kind: jvmthread.WaitPool, frame: "org.apache.http.pool.AbstractConnPool.getPoolEntryBlocking"},
 	{kind: jvmthread.WaitPool, frame: "org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManager$1.get"},
 	{kind: jvmthread.WaitPool, frame: "org.apache.commons.httpclient.MultiThreadedHttpConnectionManager.doGetConnection"},
 	{kind: jvmthread.WaitPool, frame: "org.apache.kafka.clients.producer.internals.BufferPool.allocate"},

@@ -56,7 +56,26 @@ func TestKindsAndSites(t *testing.T) {
 		{
 			"connection in a stack that is cut", jvmthread.StateParked, "java.util.concurrent.SynchronousQueue$TransferQueue",
 			parkFrames + "java.util.concurrent.SynchronousQueue.poll com.zaxxer.hikari.pool.HikariPool.getConnection com.zaxxer.hikari.HikariDataSource.getConnection",
-			jvmthread.WaitPool, "com.zaxxer.hikari.pool.HikariPool.getConnection", "",
+			jvmthread.WaitPool, "com.zaxxer.hikari.pool.HikariPool.getConnection", "com.zaxxer.hikari.pool.HikariPool.getConnection",
+		},
+		{
+			"connection of an HTTP client", jvmthread.StateParked, condition,
+			awaits + `org.apache.http.pool.AbstractConnPool.getPoolEntryBlocking org.apache.http.pool.AbstractConnPool$2.get
+				org.apache.http.impl.conn.PoolingHttpClientConnectionManager.leaseConnection org.apache.http.impl.conn.PoolingHttpClientConnectionManager$1.get
+				org.apache.http.impl.execchain.MainClientExec.execute org.apache.http.impl.client.CloseableHttpClient.execute ` + app,
+			jvmthread.WaitPool, "com.acme.Shop.buy", "org.apache.http.impl.conn.PoolingHttpClientConnectionManager$1.get",
+		},
+		{
+			"connection to Redis", jvmthread.StateParked, condition,
+			awaits + `org.apache.commons.pool2.impl.LinkedBlockingDeque.takeFirst org.apache.commons.pool2.impl.GenericObjectPool.borrowObject
+				redis.clients.jedis.util.Pool.getResource redis.clients.jedis.JedisPool.getResource ` + app,
+			jvmthread.WaitPool, "com.acme.Shop.buy", "redis.clients.jedis.JedisPool.getResource",
+		},
+		{
+			"acceptor whose turn it is not", jvmthread.StateParked, "java.util.concurrent.locks.ReentrantLock$NonfairSync",
+			parkFrames + `java.util.concurrent.locks.ReentrantLock.lock sun.nio.ch.NioSocketImpl.accept java.net.ServerSocket.implAccept
+				java.net.ServerSocket.accept ` + app,
+			jvmthread.WaitIdle, "sun.nio.ch.NioSocketImpl.accept", "",
 		},
 		{
 			"producer's buffer", jvmthread.StateParked, condition, awaits + "org.apache.kafka.clients.producer.internals.BufferPool.allocate org.apache.kafka.clients.producer.KafkaProducer.send " + app,
@@ -215,6 +234,11 @@ func TestOwnerMakesALock(t *testing.T) {
 	iv := jvmthread.Interval{State: jvmthread.StateParked, Peer: 7, Lock: jvmthread.LockID{Class: sym.InternClass("com.acme.Gate$Sync")}}
 	if kind := NewRules(Config{}).Of(sym).Wait(&iv); kind != jvmthread.WaitLock {
 		t.Errorf("parked while another thread owned the synchronizer: %v", kind)
+	}
+	accept := iv
+	accept.Stack = sym.InternStack(frames(parkFrames + "java.util.concurrent.locks.ReentrantLock.lock sun.nio.ch.NioSocketImpl.accept com.acme.Server.run"))
+	if kind := NewRules(Config{}).Of(sym).Wait(&accept); kind != jvmthread.WaitIdle {
+		t.Errorf("parked while another thread accepts connections: %v", kind)
 	}
 	iv.Peer = jvmthread.NoThread
 	if kind := NewRules(Config{}).Of(sym).Wait(&iv); kind != jvmthread.WaitPark {

@@ -86,7 +86,7 @@ func TestOnlyWaitingThreadsAreInterrupted(t *testing.T) {
 		return jvmthread.Event{Time: at, Thread: 1, Peer: 2, Kind: jvmthread.KindInterruptCalled}
 	}
 	trace, stats := write([]jvmthread.Event{
-		interrupt(1), // nothing is known of the thread
+		interrupt(1), // the state of the thread is unknown
 		{Time: 2, Thread: 2, Lock: lock, Kind: jvmthread.KindWait},
 		interrupt(3),
 		{Time: 4, Thread: 2, Lock: lock, Kind: jvmthread.KindWaited},

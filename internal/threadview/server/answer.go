@@ -94,6 +94,11 @@ func (q *query) subject(at place) subject {
 	switch {
 	case at.wait == jvmthread.WaitPool:
 		n.class = 0 // a pool is one, whatever the classes it uses to wait
+	case wording.IsBin(class):
+		n.class = 0 // a map is one
+		if site.Lock == "" {
+			n.caller = site.Function
+		}
 	case at.wait == jvmthread.WaitFuture, at.wait == jvmthread.WaitJoin: // each task and each thread is another one
 		n.class, n.text, n.caller = 0, "", site.Function
 	case (n.text != site.Lock || n.text == "") && !wording.IsInitialization(n.text) && strings.HasPrefix(class, "java.util."):

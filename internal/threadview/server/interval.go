@@ -195,7 +195,7 @@ func (q *query) summary(iv *store.Interval, out *viewapi.Interval) string {
 	}
 	if s := out.Site; s != nil && s.Function != "" {
 		b.WriteString(" in " + wording.SimpleFunction(s.Function))
-		if s.Entry != "" {
+		if s.Entry != "" && s.Entry != s.Function {
 			b.WriteString(", through " + wording.SimpleFunction(s.Entry))
 		}
 	}

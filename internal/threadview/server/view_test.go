@@ -333,31 +333,6 @@ func TestIntervalLinksToItsCause(t *testing.T) {
 	assert.Greater(t, n, 10)
 }
 
-// An interval shows where its thread called notifyAll, once for all threads that this woke.
-func TestEffectsShowTheStackOfTheCall(t *testing.T) {
-	sym := symbols.New(symbols.DefaultLimits())
-	lock := jvmthread.LockID{Class: sym.InternClass("com.acme.Gate"), Hash: 1}
-	call := sym.InternStack("at java.lang.Object.notifyAll(Native Method)\nat com.acme.Gate.open(Gate.java:7)")
-	f := fixtureOf(t, sym, []jvmthread.Event{
-		{Time: 100, Thread: 1, Kind: jvmthread.KindThreadStart},
-		{Time: 100, Thread: 2, Kind: jvmthread.KindThreadStart},
-		{Time: 100, Thread: 3, Kind: jvmthread.KindThreadStart},
-		{Time: 200, Thread: 2, Lock: lock, Kind: jvmthread.KindWait},
-		{Time: 210, Thread: 3, Lock: lock, Kind: jvmthread.KindWait},
-		{Time: 500, Thread: 1, Lock: lock, Kind: jvmthread.KindNotifyAll, Stack: call},
-		{Time: 510, Thread: 2, Lock: lock, Kind: jvmthread.KindWaited},
-		{Time: 520, Thread: 2, Lock: lock, Kind: jvmthread.KindWaitReturned},
-		{Time: 530, Thread: 3, Lock: lock, Kind: jvmthread.KindWaited},
-		{Time: 540, Thread: 3, Lock: lock, Kind: jvmthread.KindWaitReturned},
-		{Time: 900, Thread: 1, Kind: jvmthread.KindThreadEnd},
-	}, time.Hour)
-	effects := ask[viewapi.Interval](f, "/interval?thread=1&at=300").Effects
-	require.GreaterOrEqual(t, len(effects), 2)
-	require.NotNil(t, effects[0].Stack)
-	assert.Equal(t, "com.acme.Gate.open(Gate.java:7)", effects[0].Stack.Frames[effects[0].Stack.Caller])
-	assert.Nil(t, effects[1].Stack)
-}
-
 // The pages of the log add up to the complete log.
 func TestLogIsPaged(t *testing.T) {
 	f := newFixture(t, 6, 8, 3, 2000, 800)

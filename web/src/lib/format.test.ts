@@ -70,6 +70,7 @@ test("names are shortened to the class", () => {
   assert.equal(shortClass("[[Lcom.acme.Level;"), "Level[][]");
   assert.equal(shortClass("java.lang.Class<com.acme.Registry>"), "Class<Registry>");
   assert.equal(shortClass("java.lang.Class"), "Class");
+  assert.equal(shortClass("java.util.concurrent.ConcurrentHashMap$Node"), "ConcurrentHashMap");
   assert.equal(shortClass("com.acme.Registry.<clinit>"), "class initialization of Registry");
   assert.equal(shortMethod("com.acme.orders.OrderBook.match"), "OrderBook.match");
   assert.equal(shortMethod("main"), "main");

@@ -103,6 +103,7 @@ export function shortClass(name: string): string {
   if (of !== undefined) return `Class<${shortClass(of)}>`;
   const initialized = /^(.*)\.<clinit>$/.exec(name)?.[1]; // what threads wait for while another one initializes a class
   if (initialized !== undefined) return `class initialization of ${shortClass(initialized)}`;
+  if (name.startsWith("java.util.concurrent.ConcurrentHashMap$")) return "ConcurrentHashMap"; // one of its bins
   const array = /^(\[+)(?:L(.+);|(.))$/.exec(name);
   if (array) return (array[2] ? shortClass(array[2]) : primitives[array[3] ?? ""]) + "[]".repeat(array[1]?.length ?? 0);
   const cut = name.split("/")[0] ?? name;

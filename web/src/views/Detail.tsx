@@ -101,7 +101,9 @@ function Facts({interval, state}: {interval: Interval; state: State}) {
         {site?.function && (
           <span title={`${site.function} (${site.line})`}>
             {shortMethod(site.function)}
-            {site.entry && <span class="faint"> through {shortMethod(site.entry)}</span>}
+            {site.entry && site.entry !== site.function && (
+              <span class="faint"> through {shortMethod(site.entry)}</span>
+            )}
           </span>
         )}
       </Fact>
