@@ -172,16 +172,16 @@ static void put_event(struct weft_bytes *b, const char *line) {
     };
     const char *lock = field(line, "lock");
     if (lock != NULL) {
-        char *end;
-        r.class_id = (uint32_t)strtoul(lock, &end, 10);
-        r.hash = (uint32_t)strtoul(end + 1, NULL, 16);
+        r.class_id = (uint32_t)strtoul(lock, NULL, 10);
+        r.hash = (uint32_t)strtoul(strchr(lock, '/') + 1, NULL, 16);
     }
     r.kind = kind_of(line + 6);
+    line = strstr(line, " time="); // the kind may be called like a flag
     r.flags |= strstr(line, " timedOut") != NULL ? WEFT_FLAG_TIMED_OUT : 0;
-    r.flags |= strstr(line, " interrupted") != NULL && r.kind != WEFT_EV_INTERRUPTED
-                   ? WEFT_FLAG_INTERRUPTED
-                   : 0;
+    r.flags |= strstr(line, " interrupted") != NULL ? WEFT_FLAG_INTERRUPTED : 0;
     r.flags |= strstr(line, " virtual") != NULL ? WEFT_FLAG_VIRTUAL : 0;
+    r.flags |= strstr(line, " snapshot") != NULL ? WEFT_FLAG_SNAPSHOT : 0;
+    r.flags |= strstr(line, " systemCall") != NULL ? WEFT_FLAG_SYSTEM_CALL : 0;
     weft_wire_put_record(b, &r);
 }
 

@@ -52,6 +52,9 @@ func wasAway(ev *jvmthread.Event) bool {
 }
 
 func (e *Engine) step(ev *jvmthread.Event) {
+	if ev.Flags&jvmthread.FlagSystemCall != 0 {
+		ev.Arg = min(ev.Arg, int64(ev.Time-e.builder.Start())) // the window before was already returned
+	}
 	ended, th, ok := e.timeline.Apply(ev)
 	if !ok {
 		return

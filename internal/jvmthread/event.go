@@ -125,13 +125,14 @@ const (
 	FlagOwnerUnknown                   // contendedEnter: Lock has an owner that the agent did not find
 	FlagPinned                         // park, and ends of waits: the virtual thread keeps its carrier, or kept it all the time
 	FlagVirtualPeer                    // startCalled, interruptCalled, unpark: Peer is a virtual thread
+	FlagSystemCall                     // park, unparked: seen in a system call; Lock.Class says what it does there, Arg for how long so far
 
 	// FlagLateNotify is for waited: the notify that ended the wait may be recorded later. Agents do not send it; see docs/adr/013.
 	FlagLateNotify Flags = 1 << 15
 )
 
 // FlagNames are the names of the protocol's flags, lowest bit first.
-var FlagNames = [...]string{"timedOut", "interrupted", "virtual", "snapshot", "ownerUnknown", "pinned", "virtualPeer"}
+var FlagNames = [...]string{"timedOut", "interrupted", "virtual", "snapshot", "ownerUnknown", "pinned", "virtualPeer", "systemCall"}
 
 // SpanContext identifies a span of the application, as in W3C Trace Context. The zero value identifies none.
 type SpanContext struct {

@@ -109,6 +109,7 @@ const (
 	MarkWillContinue                   // the wait continues in the next interval
 	MarkContinues                      // the wait began in an earlier interval
 	MarkPinned                         // the virtual thread kept its carrier
+	MarkSeen                           // the thread was seen in a system call: both ends are those of looks, or its own next event
 )
 
 // A wait that becomes part of a deadlock is several intervals: blocked or parked, deadlocked, and blocked or parked again if another thread

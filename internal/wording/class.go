@@ -28,6 +28,9 @@ func SimpleClass(class string) string {
 	if class == "" {
 		return "?"
 	}
+	if isActivity(class) {
+		return class
+	}
 	if of, ok := strings.CutPrefix(class, classObject); ok {
 		return "Class<" + SimpleClass(strings.TrimSuffix(of, ">")) + ">"
 	}

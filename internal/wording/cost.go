@@ -178,6 +178,9 @@ func (s *sentence) holding(c *viewapi.Cost) *sentence {
 		}
 		return s.text(while).whole(c)
 	}
+	if activities[first] && h.Part >= nearlyAll && c.Next == nil {
+		return s.text(" spent ").time(h.Time).text(" " + h.Text + while).whole(c)
+	}
 	s.text(held).whole(c).text(" for ").time(h.Time)
 	if h.Text != "" && c.Next == nil {
 		s.text(", mostly " + h.Text)

@@ -50,6 +50,9 @@ var costs = []struct {
 	{"one holder", viewapi.Cost{CostRow: book, Waiters: 1, Who: who(threads("main", 1, 8920*ms)), Site: in, Culprit: true, Holders: []viewapi.Holder{
 		holder("report", 8920*ms, 1, "asleep in Report.write", "com.acme.orders.Report.write", 1),
 	}}},
+	{"the holder reads", viewapi.Cost{CostRow: book, Waiters: 1, Who: who(threads("main", 1, 8920*ms)), Site: in, Culprit: true, Holders: []viewapi.Holder{
+		holder("report", 8920*ms, 1, "reading from 10.0.0.7:5432 in Report.load", "com.acme.orders.Report.load", 1),
+	}}},
 	{"one of several holders", viewapi.Cost{
 		CostRow: book, Waiters: 3, Who: who(matchers), Site: in, Culprit: true, Holders: []viewapi.Holder{asleep},
 		Others: who(threads("matcher-*", 3, 2600*ms)),

@@ -88,6 +88,9 @@ var ofNothing = map[string]string{
 // Title returns the name of an interval: "blocked Inventory.lock", "wait Queue (timed out)". The object is what Object returns, or the thread
 // that it joins, or empty.
 func Title(s jvmthread.State, w jvmthread.Wait, object string, timedOut bool) string {
+	if isActivity(object) {
+		return object
+	}
 	name := verbs[s]
 	if w != jvmthread.WaitNone && s != jvmthread.StateDeadlocked {
 		name = titles[w]
@@ -105,6 +108,12 @@ func Title(s jvmthread.State, w jvmthread.Wait, object string, timedOut bool) st
 // application entered it, which says more than an inner class of the JDK. Each may be empty. A thread without a task waits for nothing
 // that users know, and a sleeping one only for the time: the park of a sleeping virtual thread is for that thread.
 func Object(w jvmthread.Wait, class, lock, entry string) string {
+	switch {
+	case isActivity(class):
+		return class
+	case w == jvmthread.WaitIO && (class == processClass || strings.HasPrefix(lock, "ProcessImpl.")): // a monitor, or a condition
+		return "waiting for a process to end"
+	}
 	if w.Idle() || w == jvmthread.WaitSleep {
 		return ""
 	}
@@ -133,6 +142,20 @@ func Object(w jvmthread.Wait, class, lock, entry string) string {
 	}
 	return SimpleClass(class)
 }
+
+// activities begin what a thread does in a system call. Agents say that in place of the class of what it waits for.
+var activities = map[string]bool{
+	"reading": true, "writing": true, "syncing": true, "connecting": true, "opening": true, "locking": true, "waiting": true,
+}
+
+// isActivity reports whether the class of what a thread waits for says what it does instead: "reading from 10.0.0.7:5432".
+func isActivity(class string) bool {
+	first, _, more := strings.Cut(class, " ")
+	return more && activities[first]
+}
+
+// processClass is the class of the JDK whose objects threads wait for until a process has ended.
+const processClass = "java.lang.ProcessImpl"
 
 // Initialization is what threads wait for while another thread initializes a class. HotSpot locks an array of the class for that, which no
 // program sees. A program that locks an array of its own has a name for it, with rare exceptions. The agent knows the class, and has
@@ -217,6 +240,8 @@ func Doing(s jvmthread.State, w jvmthread.Wait, object, function string) string 
 		text = "running"
 	case w == jvmthread.WaitNone:
 		return ""
+	case isActivity(object) && (w == jvmthread.WaitIO || w.Idle()):
+		text = object
 	case s == jvmthread.StateDeadlocked:
 		text = "deadlocked at " + object
 	case object != "":

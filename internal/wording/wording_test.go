@@ -110,6 +110,30 @@ func TestTitleOfIdleThreads(t *testing.T) {
 	}
 }
 
+func TestWhatAThreadDoesInASystemCall(t *testing.T) {
+	for _, test := range []struct {
+		kind                            jvmthread.Wait
+		class, function, doing, inTable string
+	}{
+		{jvmthread.WaitIO, "reading from 10.0.0.7:5432", "com.acme.Db.query", "reading from 10.0.0.7:5432 in Db.query", "reading from 10.0.0.7:5432"},
+		{jvmthread.WaitIO, "waiting for process 4711 to end", "", "waiting for process 4711 to end", "waiting for process 4711 to end"},
+		{jvmthread.WaitIdle, "waiting for the network", "", "waiting for the network", "waiting for the network"},
+		{jvmthread.WaitIO, "java.lang.ProcessImpl", "com.acme.Zip.pack", "waiting for a process to end in Zip.pack", "waiting for a process to end"},
+		{jvmthread.WaitIO, "", "com.acme.Db.query", "waiting for I/O in Db.query", "wait for I/O"},
+	} {
+		object := Object(test.kind, test.class, "", "")
+		if have := Doing(jvmthread.StateParked, test.kind, object, test.function); have != test.doing {
+			t.Errorf("%s: does %q, want %q", test.class, have, test.doing)
+		}
+		if have := Title(jvmthread.StateParked, test.kind, object, false); have != test.inTable {
+			t.Errorf("%s: title %q, want %q", test.class, have, test.inTable)
+		}
+	}
+	if have := SimpleClass("reading from a.b/c.txt"); have != "reading from a.b/c.txt" {
+		t.Errorf("have %q", have)
+	}
+}
+
 func TestUnit(t *testing.T) {
 	for _, test := range []struct {
 		kind        jvmthread.Wait

@@ -137,6 +137,7 @@ enum weft_event_kind {
 #define WEFT_FLAG_OWNER_UNKNOWN 16
 #define WEFT_FLAG_PINNED 32
 #define WEFT_FLAG_VIRTUAL_PEER 64
+#define WEFT_FLAG_SYSTEM_CALL 128
 
 /* Flags of threads. */
 #define WEFT_THREAD_DAEMON 1

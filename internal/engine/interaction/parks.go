@@ -28,7 +28,7 @@ func (p *parks) apply(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthrea
 	case jvmthread.KindUnpark:
 		p.unpark(ev, th)
 	case jvmthread.KindUnparked:
-		if closed.Seq != jvmthread.NoSeq && closed.State != jvmthread.StateQueued {
+		if closed.Seq != jvmthread.NoSeq && closed.State != jvmthread.StateQueued && ev.Flags&jvmthread.FlagSystemCall == 0 {
 			p.unparked(th, closed, ev.Time)
 		}
 	case jvmthread.KindUnmount:

@@ -222,7 +222,7 @@ func (t *Timeline) enter(ev *jvmthread.Event) *Thread {
 
 // to closes the thread's open interval and opens one in the given state.
 func (t *Timeline) to(th *Thread, s jvmthread.State, at jvmthread.Time) {
-	if th.open.State == jvmthread.StateRunnable || th.open.State == jvmthread.StateUnknown {
+	if th.open.State == jvmthread.StateRunnable || th.open.State == jvmthread.StateUnknown || th.open.Marks.Has(jvmthread.MarkSeen) {
 		th.lastRun = Run{th.open.Seq, at}
 	}
 	th.on.left, th.on.yielded, th.on.ready = false, false, false

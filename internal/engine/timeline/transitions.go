@@ -82,8 +82,14 @@ func (t *Timeline) advance(th *Thread, ev *jvmthread.Event) {
 		th.ran() // since it was unseen
 	}
 	state := th.open.State
-	if th.open.Marks.Has(jvmthread.MarkContinues) {
+	switch {
+	case th.open.Marks.Has(jvmthread.MarkContinues):
 		state = jvmthread.StateDeadlocked // or was until another thread left the cycle
+	case th.open.Marks.Has(jvmthread.MarkSeen): // it has returned from its system call, as it writes an event
+		state = jvmthread.StateRunnable
+		if move == nil {
+			move = (*Timeline).run
+		}
 	}
 	switch {
 	case reentering && ev.Kind == jvmthread.KindContendedEntered:
@@ -115,7 +121,7 @@ func (t *Timeline) advance(th *Thread, ev *jvmthread.Event) {
 // is already known to be in the resulting state. Otherwise that state began some time before.
 func (t *Timeline) found(th *Thread, ev *jvmthread.Event) (news bool) {
 	move := transitions[ev.Kind].move
-	if move == nil {
+	if move == nil || ev.Flags&jvmthread.FlagSystemCall != 0 && !th.mayCall(ev) {
 		return false
 	}
 	before := *th
@@ -128,10 +134,16 @@ func (t *Timeline) found(th *Thread, ev *jvmthread.Event) (news bool) {
 		*th, t.closed = before, t.closed[:0]
 		return false
 	}
-	if th.open.State != jvmthread.StateRunnable {
+	if th.open.State != jvmthread.StateRunnable && !th.open.Marks.Has(jvmthread.MarkSeen) {
 		th.open.Marks |= jvmthread.MarkPartial
 	}
 	return true
+}
+
+// mayCall reports whether a thread may be in the system call that an event begins, or is in the one that it ends.
+func (th *Thread) mayCall(ev *jvmthread.Event) bool {
+	seen := th.open.Marks.Has(jvmthread.MarkSeen)
+	return seen || ev.Kind == jvmthread.KindPark && (th.open.State == jvmthread.StateRunnable || th.open.State == jvmthread.StateUnknown)
 }
 
 // same reports whether a thread is in the state in which a snapshot found it, or was before it became deadlocked.
@@ -202,9 +214,25 @@ func (t *Timeline) reenter(th *Thread, ev *jvmthread.Event) {
 
 // stop begins a state that the event describes completely.
 func (t *Timeline) stop(th *Thread, ev *jvmthread.Event) {
+	if ev.Flags&jvmthread.FlagSystemCall != 0 {
+		t.call(th, ev)
+		return
+	}
 	t.to(th, stops[ev.Kind], ev.Time)
 	th.open.Lock, th.open.Peer, th.open.Stack, th.open.Timeout = ev.Lock, ev.Peer, ev.Stack, ev.Arg
 	th.open.Wait = t.waits.Wait(&th.open)
+}
+
+// call begins a wait in a system call, which the event reports once it has lasted for a while.
+func (t *Timeline) call(th *Thread, ev *jvmthread.Event) {
+	first := th.open.State == jvmthread.StateUnknown
+	t.to(th, jvmthread.StateParked, max(ev.Time-jvmthread.Time(max(0, ev.Arg)), th.open.Start))
+	th.open.Lock, th.open.Stack = ev.Lock, ev.Stack
+	th.open.Wait = t.waits.Wait(&th.open)
+	th.open.Marks = jvmthread.MarkSeen
+	if first {
+		th.open.Marks |= jvmthread.MarkPartial
+	}
 }
 
 // stops is the state that begins with an event.

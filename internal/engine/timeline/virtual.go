@@ -86,9 +86,9 @@ func (t *Timeline) MayExpire(iv *jvmthread.Interval) bool {
 }
 
 // MayRun reports whether the thread runs or may run. A virtual thread that left a wait set may: some agents do not report when it gets
-// the monitor again.
+// the monitor again. So may one that was seen in a system call, until the next look.
 func (t *Thread) MayRun() bool {
-	return t.open.State == jvmthread.StateRunnable || t.open.State == jvmthread.StateReentering && t.virtual
+	return t.open.State == jvmthread.StateRunnable || t.open.Marks.Has(jvmthread.MarkSeen) || t.open.State == jvmthread.StateReentering && t.virtual
 }
 
 // ran makes the open interval of a virtual thread runnable. A virtual thread that left the wait set and did not get the monitor by

@@ -23,6 +23,19 @@ var rules = []rule{
 	{kind: jvmthread.WaitIdle, frame: "sun.nio.ch.NioSocketImpl.accept"},
 	{kind: jvmthread.WaitIdle, frame: "sun.nio.ch.ServerSocketChannelImpl.accept"},
 
+	// What the agent sees a thread do in a system call.
+	{kind: jvmthread.WaitIO, class: "reading "},
+	{kind: jvmthread.WaitIO, class: "writing "},
+	{kind: jvmthread.WaitIO, class: "connecting"},
+	{kind: jvmthread.WaitIO, class: "syncing "},
+	{kind: jvmthread.WaitIO, class: "opening "},
+	{kind: jvmthread.WaitIO, class: "locking "},
+	{kind: jvmthread.WaitIO, class: "waiting for process "},
+	{kind: jvmthread.WaitIO, class: "waiting for a process "},
+	{kind: jvmthread.WaitIO, frame: "java.lang.ProcessImpl.waitFor"}, // which waits for a thread that does
+	{kind: jvmthread.WaitIdle, class: "waiting for clients"},
+	{kind: jvmthread.WaitIdle, class: "waiting for the network"},
+
 	{kind: jvmthread.WaitLock, class: reentrantLock},
 	{kind: jvmthread.WaitLock, class: "java.util.concurrent.locks.ReentrantReadWriteLock"},
 	{kind: jvmthread.WaitLock, class: "java.util.concurrent.locks.StampedLock"},

@@ -62,7 +62,7 @@ func CauseOf(iv *jvmthread.Interval, causes []jvmthread.Interaction) Cause {
 		return CauseNone
 	case iv.Marks.Has(jvmthread.MarkInterrupted):
 		return CauseInterrupt
-	case iv.Marks.Has(jvmthread.MarkOpen), iv.State == jvmthread.StateSleeping, iv.State == jvmthread.StateReentering,
+	case iv.Marks.Has(jvmthread.MarkOpen), iv.Marks.Has(jvmthread.MarkSeen), iv.State == jvmthread.StateSleeping, iv.State == jvmthread.StateReentering,
 		iv.State == jvmthread.StateQueued:
 		return CauseNone
 	}

@@ -187,7 +187,7 @@ var pathKinds = map[criticalpath.Kind]string{
 var pathWaits = map[jvmthread.Wait]string{
 	jvmthread.WaitPermit: "a permit of", jvmthread.WaitPool: "the pool", jvmthread.WaitCondition: "the condition", jvmthread.WaitLatch: "the latch",
 	jvmthread.WaitBarrier: "the barrier", jvmthread.WaitExchange: "an exchange in", jvmthread.WaitFuture: "the result of", jvmthread.WaitQueue: "the queue",
-	jvmthread.WaitObject: "a notify of", jvmthread.WaitIO: "I/O of", jvmthread.WaitPark: "an unpark, parked on",
+	jvmthread.WaitObject: "a notify of", jvmthread.WaitPark: "an unpark, parked on",
 }
 
 // pathThings says the same if the object has no name.
@@ -249,6 +249,8 @@ func (p *pathPart) waiting() string {
 		return "waiting to get " + cmp.Or(p.object, "a monitor") + " again"
 	case p.wait == jvmthread.WaitSleep:
 		return "a sleep"
+	case p.wait == jvmthread.WaitIO && p.object != "":
+		return wording.Doing(p.state, p.wait, p.object, "")
 	case p.wait == jvmthread.WaitJoin && p.object != "":
 		return "waiting for " + p.object + " to end"
 	case p.object != "" && pathWaits[p.wait] != "":
