@@ -309,12 +309,46 @@ TEST(found_virtual) {
     CHECK_INT(server.witness.found, put);
 }
 
+// What was seen of a thread is sent if the thread has written nothing since, by the number of its
+// records.
+TEST(seen) {
+    pthread_t thread;
+    start_server(&thread);
+    start_controlled(64U << 20, 8U << 20);
+    struct weft_buffer *b = weft_buffer_open(5);
+    struct weft_record r = {.kind = WEFT_EV_YIELD};
+    weft_min_duration_put_now(b, &r, 0);
+    for (uint64_t position = 0; position < 3; position++) { // 1 is right for 5, 0 for 8
+        struct weft_finding *list = calloc(2, sizeof *list);
+        int64_t now = weft_clock();
+        for (int i = 0; i < 2; i++) {
+            list[i] = (struct weft_finding){
+                .thread = i == 0 ? 5 : 8,
+                .position = position,
+                .seen = true,
+                .since = now - 1000,
+                .record = {.time = now,
+                           .kind = WEFT_EV_PARK,
+                           .flags = WEFT_FLAG_SNAPSHOT | WEFT_FLAG_SYSTEM_CALL}};
+        }
+        struct weft_look *looks;
+        size_t count;
+        weft_findings_post(list, 2);
+        while (!weft_findings_look(weft_sender_wake, &looks, &count)) { // a pass after the post
+        }
+        free(looks);
+    }
+    finish_after(thread, 1 + 2);
+    CHECK_INT(server.witness.found, 2);
+}
+
 static const struct scenario scenarios[] = {
     {"commanded", commanded}, {"controlled", controlled},
     {"mangled", mangled},     {"minimum", minimum},
     {"held_over", held_over}, {"looked", looked},
     {"forgotten", forgotten}, {"relieved", relieved},
     {"found", found},         {"found_virtual", found_virtual},
+    {"seen", seen},
 };
 
 int main(int argc, char **argv) {

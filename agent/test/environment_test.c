@@ -62,7 +62,7 @@ TEST(each_option_has_a_variable) {
         CHECK(strcmp(key, "detach") != 0 && strcmp(key, "report") != 0 &&
               strcmp(key, "snapshot") != 0);
     }
-    CHECK_INT(options, 45);
+    CHECK_INT(options, 47);
 }
 
 TEST(one_variable_has_several_options) {

@@ -79,7 +79,8 @@ TEST(options_are_read) {
 
 #define CHANGEABLE                                                                                 \
     "depth, wait-depth, notify-depth, park-depth, unpark-depth, monitor, wait, notify, park, "     \
-    "sleep, start, interrupt, yield, mounts, cpu, owner-stacks, min-duration, include-threads, "   \
+    "sleep, start, interrupt, yield, mounts, cpu, owner-stacks, io, io-names, min-duration, "      \
+    "include-threads, "                                                                            \
     "exclude-threads, "                                                                            \
     "include-locks, exclude-locks, pause, mode, interval, report, snapshot"
 #define KNOWN                                                                                      \

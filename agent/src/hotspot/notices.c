@@ -41,6 +41,8 @@ static const char *const texts[WEFT_NOTICES] = {
                                   "run: the JDK's thread containers are not as known",
     [WEFT_NOTICE_SNAPSHOT_CUT] = "some virtual threads that were parked before appear when they "
                                  "next run: there were too many for a snapshot",
+    [WEFT_NOTICE_NO_CALLS] = "waits for I/O are not recorded: /proc/self/task does not show what "
+                             "threads do in the kernel, or for how long they ran",
 };
 
 static _Atomic uint32_t raised; // bits

@@ -10,6 +10,7 @@
 
 #include "hotspot/jvm.h"
 #include "hotspot/listing.h"
+#include "jvmti/calls.h"
 #include "jvmti/describe.h"
 #include "jvmti/exact.h"
 #include "jvmti/leave.h"
@@ -169,6 +170,7 @@ bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
     if (options.virtual == WEFT_VIRTUAL_EXACT) {
         weft_running_start(); // without it, only running is missing
     }
+    weft_calls_start();
     return true;
 }
 
@@ -179,6 +181,7 @@ void weft_session_end(uint16_t reason) {
     running = false;
     weft_control_end();
     weft_running_stop();
+    weft_calls_stop();
     switch_events(JVMTI_DISABLE);
     if (reason != WEFT_END_EXIT) {
         end_exact();

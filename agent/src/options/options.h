@@ -49,6 +49,8 @@ struct weft_options {
     bool mounts;
     bool cpu;
     bool owner_stacks;
+    bool io;
+    bool io_names;
     enum weft_virtual virtual;
     bool pause;
     int64_t min_duration; // nanoseconds; 0: record all waits

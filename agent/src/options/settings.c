@@ -57,6 +57,8 @@ void weft_settings_apply(const struct weft_options *o) {
         atomic_store_explicit(&weft_settings.depths[i], depths[i], memory_order_relaxed);
     }
     atomic_store_explicit(&weft_settings.min_duration, o->min_duration, memory_order_relaxed);
+    atomic_store_explicit(&weft_settings.io, o->io, memory_order_relaxed);
+    atomic_store_explicit(&weft_settings.io_names, o->io_names, memory_order_relaxed);
     weft_filter_apply(o);
     uint64_t kinds = ~kinds_off(o) & (o->aggregated ? WAITS : ~UINT64_C(0));
     uint64_t before = atomic_exchange(&weft_settings.kinds, kinds);

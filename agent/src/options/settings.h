@@ -33,6 +33,8 @@ struct weft_settings {
     atomic_bool report;       // send an aggregate now; the sender resets it
     atomic_int deepest;       // lower under pressure
     _Atomic int64_t min_duration;
+    atomic_bool io;       // look for waits for I/O
+    atomic_bool io_names; // name peers, files and processes
 };
 
 extern struct weft_settings weft_settings;
@@ -75,6 +77,14 @@ static inline bool weft_settings_blind(void) {
 
 static inline bool weft_settings_aggregated(void) {
     return atomic_load_explicit(&weft_settings.aggregated, memory_order_relaxed);
+}
+
+static inline bool weft_settings_io(void) {
+    return atomic_load_explicit(&weft_settings.io, memory_order_relaxed);
+}
+
+static inline bool weft_settings_io_names(void) {
+    return atomic_load_explicit(&weft_settings.io_names, memory_order_relaxed);
 }
 
 // Adapts stack depth to the use of the pool: smaller from half on, none from three quarters on, so

@@ -15,6 +15,7 @@
 #include "record/roster.h"
 #include "record/thread_info.h"
 #include "record/thread_refs.h"
+#include "record/tids.h"
 
 static __thread struct weft_self self;
 
@@ -72,6 +73,9 @@ static bool open_self(JNIEnv *env, jthread thread) {
     }
     weft_listing_seen(env, thread);
     self.object = weft_thread_refs_add(env, thread, id);
+    if (!self.carrier) {
+        weft_tids_enter(id, self.buffer);
+    }
     return true;
 }
 
@@ -228,11 +232,13 @@ void weft_self_end(const struct weft_scope *scope) {
     scope->self->object = NULL;
     scope->self->ended = true;
     leave_place();
+    weft_tids_leave(scope->self->thread);
     weft_buffer_close(buffer);
 }
 
 void weft_self_vanish(JNIEnv *env, uint64_t id) {
     leave_place();
+    weft_tids_leave(id);
     weft_addresses_gone(env); // another thread may get this address and own locks
     weft_mounted_end(id);
     if (self.buffer == NULL && !self.inside && atomic_load(&weft_tracing)) {

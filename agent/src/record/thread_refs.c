@@ -22,7 +22,28 @@ enum { BUCKETS = 1024 };
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct reference *buckets[BUCKETS];
 
+static struct reference *find(uint64_t id) {
+    struct reference *r = buckets[id % BUCKETS];
+    while (r != NULL && r->id != id) {
+        r = r->next;
+    }
+    return r;
+}
+
+// Only the thread itself and the thread that lists older ones add it.
+static jweak known(uint64_t id) {
+    pthread_mutex_lock(&mutex);
+    const struct reference *r = find(id);
+    jweak weak = r == NULL ? NULL : r->thread;
+    pthread_mutex_unlock(&mutex);
+    return weak;
+}
+
 jweak weft_thread_refs_add(JNIEnv *env, jthread thread, uint64_t id) {
+    jweak before = known(id);
+    if (before != NULL) {
+        return before;
+    }
     struct reference *r = calloc(1, sizeof *r);
     jweak weak = r == NULL ? NULL : (*env)->NewWeakGlobalRef(env, thread);
     if (weak == NULL) {
@@ -67,10 +88,7 @@ void weft_thread_refs_remove(JNIEnv *env, uint64_t id) {
 // Calls the JVM without the lock: it may suspend the caller, and other threads would wait.
 jthread weft_thread_refs_find(JNIEnv *env, uint64_t id) {
     pthread_mutex_lock(&mutex);
-    struct reference *r = buckets[id % BUCKETS];
-    while (r != NULL && r->id != id) {
-        r = r->next;
-    }
+    struct reference *r = find(id);
     if (r != NULL) {
         r->users++;
     }

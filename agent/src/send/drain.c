@@ -247,7 +247,7 @@ static bool take_all(struct weft_drain *d, size_t *total) {
     d->buffer_count = kept;
     d->looked = now;
     weft_virtual_records_keep_found(&d->virtual, &d->merge.findings, d->batch.watermark);
-    all = all && weft_snapshot_merge_silent(&d->merge, total);
+    all = all && weft_snapshot_merge_silent(&d->merge, now, total);
     weft_findings_end(&d->merge.findings, all);
     if (all) {
         d->known = known;

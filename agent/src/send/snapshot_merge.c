@@ -12,6 +12,20 @@ static struct weft_record raise_to(struct weft_record record, int64_t time) {
     return record;
 }
 
+// The record of a finding. What was seen gets no later time than that of the pass: the thread may
+// have written a later event since.
+static struct weft_record record_of(const struct weft_finding *f, int64_t watermark, int64_t now) {
+    struct weft_record r = f->record;
+    if (f->seen && r.time > now) {
+        r.time = now;
+    }
+    r = raise_to(r, watermark);
+    if (f->since != 0 && f->since < r.time) {
+        r.arg = r.time - f->since;
+    }
+    return r;
+}
+
 static bool is_held(const struct weft_held_look *held) {
     return held->since != INT64_MAX;
 }
@@ -47,8 +61,9 @@ bool weft_snapshot_merge_thread(struct weft_snapshot_merge *m, struct weft_buffe
     uint64_t position = look->limit + b->gaps;
     struct weft_finding *finding = weft_findings_of(&m->findings, b->thread);
     if (finding != NULL) {
-        if (idle && !losing && !look->closed && finding->position == position &&
-            !put(m, b, raise_to(finding->record, m->batch->watermark), total)) {
+        bool current = finding->position == (finding->seen ? look->limit : position);
+        if (idle && !losing && !look->closed && current &&
+            !put(m, b, record_of(finding, m->batch->watermark, now), total)) {
             return false;
         }
         finding->position = UINT64_MAX; // use it only once
@@ -81,14 +96,14 @@ void weft_snapshot_merge_look(struct weft_snapshot_merge *m, const struct weft_b
     weft_findings_note_look(&m->findings, &at);
 }
 
-bool weft_snapshot_merge_silent(struct weft_snapshot_merge *m, size_t *total) {
+bool weft_snapshot_merge_silent(struct weft_snapshot_merge *m, int64_t now, size_t *total) {
     for (size_t i = 0; i < m->findings.count; i++) {
         struct weft_finding *finding = &m->findings.list[i];
         if (finding->position == 0) {
             if (weft_batch_room(m->batch, finding->thread) == 0) {
                 return false;
             }
-            struct weft_record record = raise_to(finding->record, m->batch->watermark);
+            struct weft_record record = record_of(finding, m->batch->watermark, now);
             weft_batch_put(m->batch, &record);
             finding->position = UINT64_MAX;
             ++*total;

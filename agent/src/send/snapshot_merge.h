@@ -39,5 +39,5 @@ bool weft_snapshot_merge_thread(struct weft_snapshot_merge *m, struct weft_buffe
 void weft_snapshot_merge_look(struct weft_snapshot_merge *m, const struct weft_buffer *b,
                               const struct weft_buffer_look *look);
 
-// Adds findings about threads that have not written anything yet.
-bool weft_snapshot_merge_silent(struct weft_snapshot_merge *m, size_t *total);
+// Adds findings about threads that have not written anything yet. Now is when the pass began.
+bool weft_snapshot_merge_silent(struct weft_snapshot_merge *m, int64_t now, size_t *total);
