@@ -169,7 +169,8 @@ function None({shown, session, filtered}: {shown: Shown; session: Session; filte
       {!filtered && (
         <p>
           An incident is listed here once threads have waited for 10 ms or more all together for one lock, permit or
-          pool, when that is over, or after a minute. Deadlocks are always listed.
+          pool, when that is over, or after a minute. Deadlocks are always listed. Other waits, as for tasks, latches or
+          notifications, are no incidents: the sentence above says which cost the most.
         </p>
       )}
       {filtered && <Button text="Clear the filters" kind="primary" onClick={() => show({kinds: [], about: ""})} />}{" "}
