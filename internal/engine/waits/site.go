@@ -141,10 +141,28 @@ func (r *Rules) Site(text string) Site {
 	f := &s.frames[s.at]
 	site.Function, site.File, site.Line, site.Frame = s.function(s.at), f.File, max(f.Line, 0), s.lines[s.at]
 	if site.Lock = inSource(symbols.LockName(text)); site.Lock == "" && hasPrefix(s.function(0), classLoading) {
-		site.Lock = "class loading"
+		site.Lock = "class loading" + s.loader()
 	}
 	site.Own = s.from == fromApplication && s.at == first
 	return site
+}
+
+// loader returns " by AppClassLoader" for the class loader that a thread has asked for a class: the class of the last frame of the methods
+// that ask each other. It is empty if all are of classes that loaders extend.
+func (s *stack) loader() string {
+	name := ""
+	for i := range s.frames {
+		if !strings.HasPrefix(s.frames[i].Method, "loadClass") {
+			break
+		}
+		if class := s.frames[i].Class; class != "java.lang.ClassLoader" && class != "jdk.internal.loader.BuiltinClassLoader" {
+			name = class[strings.LastIndexAny(class, ".$")+1:]
+		}
+	}
+	if name == "" {
+		return ""
+	}
+	return " by " + name
 }
 
 // inSource returns the name of a lock as the source has it. Javac invents fields for what inner classes and lambdas capture: Table$1.val$guard is the

@@ -274,6 +274,13 @@ func TestClassLoadersHaveALock(t *testing.T) {
 	if site := rules.Site(frames(loader + "com.acme.Shop.buy")); site.Lock != "class loading" || site.Function != "com.acme.Shop.buy" {
 		t.Errorf("have %+v", site)
 	}
+	const own = "jdk.internal.loader.BuiltinClassLoader.loadClassOrNull jdk.internal.loader.BuiltinClassLoader.loadClass jdk.internal.loader.ClassLoaders$AppClassLoader.loadClass java.lang.ClassLoader.loadClass "
+	if site := rules.Site(frames(own + "com.acme.Shop.buy")); site.Lock != "class loading by AppClassLoader" {
+		t.Errorf("have %+v", site)
+	}
+	if site := rules.Site(frames("java.lang.ClassLoader.loadClass org.apache.catalina.loader.WebappClassLoaderBase.loadClass com.acme.Shop.buy")); site.Lock != "class loading by WebappClassLoaderBase" {
+		t.Errorf("have %+v", site)
+	}
 	if site := rules.Site(frames("com.acme.Shop.buy " + loader)); site.Lock != "" {
 		t.Errorf("the lock of a method called by a class loader: have %+v", site)
 	}
