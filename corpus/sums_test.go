@@ -20,6 +20,7 @@ import (
 
 	"github.com/weft-otel/weft/cmd/weft/command"
 	"github.com/weft-otel/weft/corpus/spantest"
+	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/page"
 	"github.com/weft-otel/weft/internal/viewapi"
 	"github.com/weft-otel/weft/internal/wording"
@@ -40,9 +41,53 @@ func checkSums(t spantest.T, r *run) {
 	for _, family := range []string{"block", "mutex"} {
 		assert.Equal(t, metrics, profileFile(t, r, family), "weft profile --type %s", family)
 	}
+	checkTimes(t, r)
 	checkSummarySums(t, r, contended)
 	checkPageSums(t, r, contended)
 	checkAnswer(t, r)
+}
+
+// checkTimes checks that the roots of windows, the metrics and the page have the same time of each state, and the roots and the page that of each
+// kind of waits: each live thread counts in each window, with or without an event. What a thread did before it was known is in the page only.
+func checkTimes(t spantest.T, r *run) {
+	t.Helper()
+	ctx, client := context.Background(), page.Of(r.played.page)
+	id := r.sessionOnPage(t)
+	threads, err := client.Threads(ctx, id, nil)
+	require.NoError(t, err)
+	roots, metrics, onPage := map[string]int64{}, map[string]int64{}, map[string]int64{}
+	for i := range jvmthread.NumStates {
+		s := jvmthread.State(i)
+		name := s.String()
+		as := name
+		if s == jvmthread.StateUnknown || s == jvmthread.StateDead {
+			continue
+		}
+		if s == jvmthread.StateBlocked || s == jvmthread.StateParked || s == jvmthread.StateDeadlocked {
+			as = "blocked, parked or deadlocked" // which one may be known only later
+		}
+		roots[as] += r.RootTotal(r.service, "weft.time."+name)
+		metrics[as] += r.played.total("weft.thread.time", map[string]string{"weft.state": name}).time
+		onPage[as] += threads.Sum.States[s].Time
+	}
+	assert.Equal(t, roots, onPage, "time by state, of roots and of the page")
+	if !slices.Contains(r.entry.program, "mode=aggregated") {
+		assert.Equal(t, roots, metrics, "time by state, of roots and of metrics")
+	}
+	kinds, err := client.Kinds(ctx, id, nil)
+	require.NoError(t, err)
+	byKind, waits := map[string]int64{}, map[string]int64{}
+	for _, root := range r.Roots(r.service) {
+		for _, event := range root.Events().All() {
+			if event.Name() == "weft.wait" {
+				byKind[spantest.Text(event.Attributes(), "weft.wait.kind")] += spantest.Number(event.Attributes(), "weft.wait.time")
+			}
+		}
+	}
+	for i := range kinds.Kinds {
+		waits[kinds.Kinds[i].Wait] += kinds.Kinds[i].Stats.Time
+	}
+	assert.Equal(t, byKind, waits, "time by kind of waits, of roots and of the page")
 }
 
 // profileSums adds up all samples by the type of their period.
