@@ -32,6 +32,7 @@ type Config struct {
 	MaxLocks   int
 	Rules      *waits.Rules     // of what threads wait for
 	Requests   *requests.Config // nil: waits of requests are not reported
+	Exact      bool             // the owners of locks are those of a moment: a cycle is a deadlock at once
 }
 
 // DefaultConfig returns the processor's defaults.
@@ -81,6 +82,9 @@ func New(cfg Config, sym *symbols.Table) *Engine {
 	e := &Engine{
 		waits: classifier, symbols: sym, timeline: tl, binder: binder, deadlocks: deadlock.New(tl, binder, classifier),
 		builder: window.NewBuilder(cfg.Window, cfg.Phase, cfg.Limits), length: jvmthread.Time(cfg.Window), phase: cfg.Phase, last: math.MinInt64, watermark: math.MinInt64,
+	}
+	if cfg.Exact {
+		e.deadlocks.SetGrace(1)
 	}
 	if cfg.Requests != nil {
 		e.requests = requests.New(*cfg.Requests, tl, binder, (*recently)(e))

@@ -42,6 +42,14 @@ type Decoder interface {
 	Stats() Stats
 }
 
+// Joiner is a Decoder that reads several files as one recording.
+type Joiner interface {
+	Decoder
+
+	// Next ends a file, after the Writes of its bytes. Those that follow are of another one, with a name for problems.
+	Next(file string) error
+}
+
 // Options are common to all decoders. The zero value of a field selects its default.
 type Options struct {
 	File    string         // name used in problems

@@ -260,12 +260,22 @@ type Cost struct {
 	Itself  bool          `json:"itself"`  // the only one of these waits for itself
 	Starved *ThreadGroup  `json:"starved"` // the pool of workers that could end what is stuck, all of which are stuck; null: there is none
 	Next    *Cost         `json:"next"`    // what the culprit waited for itself most of that time, with the sums of all threads that did; null: nothing
+
+	Dumps *Dumped `json:"dumps,omitempty"` // how many thread dumps show it, if they are all that is known
 }
 
 // Nested is threads that wait for another permit or object of a pool, past the call in which others wait for their first one.
 type Nested struct {
 	Threads int   `json:"threads"`
 	Site    *Site `json:"site"` // where they waited longest
+}
+
+// Dumped says how many thread dumps show something.
+type Dumped struct {
+	Taken  int   `json:"taken"`  // dumps in the range
+	Waited int   `json:"waited"` // those that show a wait
+	Held   int   `json:"held"`   // those that show the first holder
+	Over   int64 `json:"over"`   // from the first to the last one of the range
 }
 
 // GoneThread is a thread that has ended.

@@ -21,6 +21,8 @@ const (
 func Cost(c *viewapi.Cost) []viewapi.Part {
 	var s sentence
 	switch {
+	case c.Dumps != nil:
+		s.dumped(c)
 	case aims[c.Kind] != [2]string{}:
 		s.ended(c)
 	case c.Kind != jvmthread.WaitLock.String():

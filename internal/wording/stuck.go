@@ -13,6 +13,10 @@ import (
 
 // pending says that waits have not ended, and why they may never.
 func (s *sentence) pending(c *viewapi.Cost) {
+	if c.Dumps != nil {
+		s.stuckNow(c)
+		return
+	}
 	waits := Plural(c.Open, "wait") + " of " + Duration(time.Duration(c.Pending)) + " did not end"
 	switch {
 	case c.Open == 0:
@@ -21,11 +25,7 @@ func (s *sentence) pending(c *viewapi.Cost) {
 			s.text("; " + waits)
 		}
 	case c.Starved != nil:
-		all := "all " + group(c.Starved)
-		if c.Starved.Threads == 2 {
-			all = "both" + strings.TrimPrefix(group(c.Starved), "2")
-		}
-		s.text("; " + all + " wait for others, too: no task in their queue can run")
+		s.starved(c)
 	case c.Itself && len(c.Unable) > 0:
 		s.text("; " + waits + ": " + c.Unable[0].Name + ", which holds it, waits for itself")
 	case len(c.Unable) == 0:
@@ -35,6 +35,15 @@ func (s *sentence) pending(c *viewapi.Cost) {
 	default:
 		s.text("; " + waits + ": " + gone(c) + ", and " + unable(c))
 	}
+}
+
+// starved says that no thread of a pool can run the tasks for which all of them wait.
+func (s *sentence) starved(c *viewapi.Cost) {
+	all := "all " + group(c.Starved)
+	if c.Starved.Threads == 2 {
+		all = "both" + strings.TrimPrefix(group(c.Starved), "2")
+	}
+	s.text("; " + all + " wait for others, too: no task in their queue can run")
 }
 
 // gone says that threads which could end waits have ended.

@@ -21,7 +21,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
-// Grace is how long, in the time of events, all threads of a cycle must not have moved.
+// Grace is how long, in the time of events, all threads of a cycle must not have moved, unless SetGrace changes it.
 const Grace jvmthread.Time = 1_000_000_000
 
 // maxCycle bounds the search at each event that begins a wait. Longer cycles are not found, but counted.
@@ -52,6 +52,7 @@ type Detector struct {
 	timeline *timeline.Timeline
 	binder   *interaction.Binder
 	waits    *waits.Classifier // may be nil
+	grace    jvmthread.Time
 	suspects []Found
 	standing []Found
 	fresh    []Found // confirmed, not taken yet
@@ -64,8 +65,11 @@ type Detector struct {
 // New returns a Detector that reads the states of threads and the owners of locks. The classifier knows which locks have only one owner; nil:
 // monitors.
 func New(tl *timeline.Timeline, b *interaction.Binder, classifier *waits.Classifier) *Detector {
-	return &Detector{timeline: tl, binder: b, waits: classifier, orders: orders{seen: make(map[pair]sighting)}}
+	return &Detector{timeline: tl, binder: b, waits: classifier, grace: Grace, orders: orders{seen: make(map[pair]sighting)}}
 }
+
+// SetGrace sets how long threads of a cycle must not have moved: less where owners are exact.
+func (d *Detector) SetGrace(grace jvmthread.Time) { d.grace = grace }
 
 // Counters returns the counts so far.
 func (d *Detector) Counters() Counters { return d.counters }
@@ -148,7 +152,7 @@ func (d *Detector) suspect(at jvmthread.Time) {
 
 // Due reports whether a cycle can be confirmed at the given time.
 func (d *Detector) Due(now jvmthread.Time) bool {
-	return len(d.suspects) > 0 && now-d.suspects[0].Since >= Grace
+	return len(d.suspects) > 0 && now-d.suspects[0].Since >= d.grace
 }
 
 // Confirm returns the cycles that closed at least Grace before the given time and whose threads have not moved since. It drops those whose
@@ -164,7 +168,7 @@ func (d *Detector) Confirm(now, window jvmthread.Time) (found []Found) {
 	for _, s := range d.suspects {
 		switch {
 		case d.moved(s):
-		case now-s.Since < Grace:
+		case now-s.Since < d.grace:
 			kept = append(kept, s)
 		default:
 			d.last++

@@ -84,6 +84,9 @@ func (b *Binder) Apply(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthre
 	case jvmthread.KindThreadEnd:
 		b.waits.of(th).dropShares()
 	case jvmthread.KindGap:
+		if closed.Wait.Contended() {
+			b.heldStill(closed.Lock, ev.Time)
+		}
 		b.gap(th)
 	}
 	return b.causes.bound

@@ -118,6 +118,17 @@ func (o *owners) unblocked(id jvmthread.LockID, at jvmthread.Time) {
 	}
 }
 
+// heldStill records that the owner of a lock held it until a thread was lost from sight that waited for it.
+func (o *owners) heldStill(id jvmthread.LockID, at jvmthread.Time) {
+	l := o.find(id)
+	if l == nil || l.owner == jvmthread.NoThread {
+		return
+	}
+	if _, ended := o.ended(l.owner); !ended {
+		l.seen = max(l.seen, at)
+	}
+}
+
 // waitedForLock reports whether a thread waited for a lock. It may have stopped to wait unseen: an event contradicted its state, which has been
 // unknown since.
 func waitedForLock(closed *jvmthread.Interval) bool {

@@ -46,6 +46,24 @@ var rules = []rule{
 	{kind: jvmthread.WaitJoin, frame: "java.lang.Thread.join"},
 	{kind: jvmthread.WaitIO, frame: "sun.nio.ch."},
 
+	// Native methods that wait: thread dumps show them.
+	{kind: jvmthread.WaitIO, frame: "java.net.SocketInputStream."},
+	{kind: jvmthread.WaitIO, frame: "java.net.SocketOutputStream."},
+	{kind: jvmthread.WaitIO, frame: "java.net.PlainSocketImpl."},
+	{kind: jvmthread.WaitIO, frame: "java.net.DualStackPlainSocketImpl."},
+	{kind: jvmthread.WaitIO, frame: "java.net.TwoStacksPlainSocketImpl."},
+	{kind: jvmthread.WaitIO, frame: "java.net.PlainDatagramSocketImpl."},
+	{kind: jvmthread.WaitIO, frame: "java.net.Inet4AddressImpl."},
+	{kind: jvmthread.WaitIO, frame: "java.net.Inet6AddressImpl."},
+	{kind: jvmthread.WaitIO, frame: "java.io.FileInputStream.read"},
+	{kind: jvmthread.WaitIO, frame: "java.io.FileOutputStream.write"},
+	{kind: jvmthread.WaitIO, frame: "java.io.RandomAccessFile.read"},
+	{kind: jvmthread.WaitIO, frame: "java.io.RandomAccessFile.write"},
+	{kind: jvmthread.WaitIO, frame: "java.lang.ProcessHandleImpl.waitForProcessExit0"},
+	{kind: jvmthread.WaitIO, frame: "java.lang.UNIXProcess.waitForProcessExit"},
+	{kind: jvmthread.WaitIO, frame: "io.netty.channel.epoll.Native."},
+	{kind: jvmthread.WaitIO, frame: "io.netty.channel.kqueue.Native."},
+
 	// Blocking reads and writes of Tomcat, which its poller ends.
 	{kind: jvmthread.WaitIO, frame: "org.apache.tomcat.util.net.NioEndpoint$NioSocketWrapper.", class: "java.lang.Object"},
 	{kind: jvmthread.WaitIO, frame: "org.apache.tomcat.util.net.Nio2Endpoint$Nio2SocketWrapper.", class: "java.util.concurrent.Semaphore"},

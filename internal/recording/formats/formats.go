@@ -6,6 +6,7 @@ package formats
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/recording"
+	"github.com/weft-otel/weft/internal/recording/dump"
 	"github.com/weft-otel/weft/internal/recording/jfr"
 	"github.com/weft-otel/weft/internal/recording/native"
 	"github.com/weft-otel/weft/internal/recording/orca"
@@ -26,7 +28,7 @@ import (
 
 // All returns all formats, those with the most distinctive signature first.
 func All() []recording.Format {
-	return []recording.Format{native.Format(), jfr.Format(), tptp.Format(), orca.Format(), triples.Format(), otlp.Format()}
+	return []recording.Format{native.Format(), jfr.Format(), tptp.Format(), orca.Format(), triples.Format(), otlp.Format(), dump.Format()}
 }
 
 // Names returns the names of all formats.
@@ -74,8 +76,11 @@ func Detect(head []byte) (recording.Format, error) {
 	if Compressed(head) {
 		return recording.Format{}, fmt.Errorf("%w: the file is compressed more than once; decompress it before", ErrUnknown)
 	}
-	if strings.HasPrefix(string(head), "{") {
+	if text := bytes.TrimLeft(head, " \t\r\n"); bytes.HasPrefix(text, []byte("{")) {
 		return recording.Format{}, fmt.Errorf("%w: the file is JSON, but not that of spans: want {%q: at its start", ErrUnknown, "resourceSpans")
+	}
+	if len(head) >= recording.HeadSize && dump.IsText(head) { // a log may have a thread dump further on
+		return dump.Format(), nil
 	}
 	return recording.Format{}, fmt.Errorf("%w: the file starts with %.16q: want one of %s", ErrUnknown, head, strings.Join(Names(), ", "))
 }

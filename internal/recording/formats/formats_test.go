@@ -40,6 +40,8 @@ func TestOpenFindsFormatAndCompression(t *testing.T) {
 		{"FLR\x00 and more", "jfr"},
 		{"1.5,ThreadStarted,0000000A,worker\n", "orca"},
 		{"<?xml version=\"1.0\"?><TRACE>", "tptp"},
+		{"2026-07-24 15:00:00\nFull thread dump OpenJDK 64-Bit Server VM (17.0.1+12 mixed mode):\n", "dump"},
+		{strings.Repeat("INFO a log may have one further on\n", 200), "dump"},
 		{gzipped.String(), "jfr"},
 		{string(encoder.EncodeAll([]byte("FLR\x00 and more"), nil)), "jfr"},
 	} {

@@ -189,6 +189,9 @@ func (q *query) answer() (any, *Problem) {
 
 // quiet says what threads did if they hardly waited for others. Waits for a notification that can no longer come are not a rest.
 func (q *query) quiet(sel selection, out *viewapi.Answer, open map[int]*openWait) []viewapi.Part {
+	if d := q.dumps(nil, nil); d != nil {
+		return wording.QuietDumps(q.largestKind(sel), d)
+	}
 	if lull := q.lull(sel); lull != nil && !q.isSmall(int64(lull.waits.waited)) {
 		cost := q.costOfOthers(lull, open)
 		if cost.Stuck > 0 && cost.Pending*2 >= cost.Time {

@@ -106,8 +106,13 @@ func (q *query) waited(sel selection, all []*contended) []jvmthread.Time {
 	return times
 }
 
-// isSmall reports whether a time of waits is not worth a sentence.
-func (q *query) isSmall(time int64) bool { return time < max(least, int64(q.to-q.from)/leastPart) }
+// isSmall reports whether a time of waits is not worth a sentence. Whatever a thread dump shows, is.
+func (q *query) isSmall(time int64) bool {
+	if q.isDumped() {
+		return time == 0
+	}
+	return time < max(least, int64(q.to-q.from)/leastPart)
+}
 
 // longestWaiter returns the thread that waited longest for what costs the most, unless that is little.
 func (q *query) longestWaiter() jvmthread.ThreadID {

@@ -98,6 +98,7 @@ func (q *query) costOf(found *contentions, c *costly, open map[int]*openWait) (c
 	}
 	cost.More = len(holders) - len(cost.Holders)
 	q.addPending(cost, c, open)
+	cost.Dumps = q.dumps(waits, firstOf(holders))
 	return cost, next
 }
 
@@ -229,7 +230,7 @@ func (q *query) addActivities(sums activities, thread int, parts []part) {
 		c := q.sn.Walk(thread, p.from, p.to)
 		for c.Next() {
 			did, ok := p.within(c.Start, c.End)
-			if !ok {
+			if !ok || c.State == jvmthread.StateUnknown && q.isDumped() { // between dumps
 				continue
 			}
 			length := did.waited()

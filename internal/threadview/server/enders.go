@@ -128,6 +128,7 @@ func (q *query) costOfOthers(c *costly, open map[int]*openWait) *viewapi.Cost {
 	enders := q.enders(w.list)
 	cost := &viewapi.Cost{CostRow: q.costRow(c.contended), Site: q.site(c.site), Holders: []viewapi.Holder{}}
 	cost.Time, cost.Takes = int64(w.waited), c.kind == jvmthread.WaitQueue && !q.isForOthers(c.kind, c.site)
+	cost.Dumps = q.dumps(w, nil)
 	share := func(of jvmthread.Time) float64 { return float64(of) / float64(max(w.waited, 1)) }
 	var known jvmthread.Time
 	ended := map[int]jvmthread.Time{}

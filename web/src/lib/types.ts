@@ -507,11 +507,19 @@ export interface Cost extends CostRow {
   itself: boolean;
   starved: ThreadGroup | null;
   next: Cost | null;
+  dumps?: Dumped | null;
 }
 
 export interface Nested {
   threads: number;
   site: Site | null;
+}
+
+export interface Dumped {
+  taken: number;
+  waited: number;
+  held: number;
+  over: number;
 }
 
 export interface GoneThread {

@@ -4,6 +4,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -60,12 +61,12 @@ func (p *Program) readInto(ctx context.Context, view *local.Page, files []string
 	defer context.AfterFunc(ctx, closeAll)() // ends a read that waits for the other end of a pipe
 	stop := p.line().Watch(func() (string, int64, int64) { return reading(sources) })
 	defer stop()
-	for _, source := range sources {
-		source.Format, source.MaxUnpacked = o.format, o.unpacked
-		if source.MaxUnpacked == 0 {
-			source.MaxUnpacked = recording.DefaultMaxUnpacked
-		}
-		err = errors.Join(err, view.Read(ctx, source))
+	for i := range sources {
+		sources[i].Format, sources[i].MaxUnpacked = o.format, cmp.Or(o.unpacked, recording.DefaultMaxUnpacked)
+	}
+	joined := replay.Join(sources)
+	for i := range joined {
+		err = errors.Join(err, view.Read(ctx, joined[i]))
 	}
 	return err
 }
@@ -97,7 +98,8 @@ func (p *Program) open(files []string, span replay.Span) (sources []replay.Sourc
 
 // reading says how much of the files was read, as far as they are read in sequence.
 func reading(sources []replay.Source) (what string, done, total int64) {
-	for _, source := range sources {
+	for i := range sources {
+		source := &sources[i]
 		file, ok := source.Reader.(*os.File)
 		if !ok {
 			continue

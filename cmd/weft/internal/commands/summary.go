@@ -25,13 +25,17 @@ blocked most, and their longest waits.
 
 FILE is traces as OTLP JSON, one object per line, as the file exporter writes them; or a recording:
 a .jfr of JDK 11 or later, a file that an agent or weft record wrote, an ORCA log, a TPTP trace or
-triples. Files may be compressed with gzip or zstd; - reads standard input.
+triples; or thread dumps of jstack, jcmd Thread.print or kill -3, also in the log of an application.
+Several dumps of a JVM, in one file or in several, show what did not move between them. Files may be
+compressed with gzip or zstd; - reads standard input.
 
 Lines and parts of recordings that cannot be read are skipped and reported on standard error; the
 exit code is then 1.`
 
 const summaryExample = `  weft summary spans.json
   jcmd PID JFR.start duration=60s filename=shop.jfr settings=profile; weft summary shop.jfr
+  jstack PID | weft summary -
+  weft summary dump1.txt dump2.txt dump3.txt           three dumps, some seconds apart
   weft summary now.weft --against release-41.weft     what got worse, and what got better
   weft summary --format json spans.json | jq '.headline, .locks[0]'`
 

@@ -57,7 +57,7 @@ func (p *Program) view() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&o.address, "listen", "127.0.0.1:0", "address of the page, by default with any free port")
 	noBrowser := flags.Bool("no-browser", false, "do not open a browser")
-	flags.StringVar(&o.format, "input", "", "format of the files: native, jfr, orca, tptp, triples or otlp (default:\nwhat their content shows)")
+	flags.StringVar(&o.format, "input", "", "format of the files: native, jfr, orca, tptp, triples, otlp or dump (default:\nwhat their content shows)")
 	flags.IntVar(&o.unpacked, "max-unpacked", recording.DefaultMaxUnpacked>>30, "read at most this many gibibytes of a compressed file, decompressed")
 	flags.Var((*size)(&o.live.maxBytes), "max-history", "memory for the history; the oldest part is dropped beyond it")
 	flags.StringVar(&o.live.agent, "agent", "", "the agent library (default: the one in this program, for the platform\nof the JVM)")

@@ -38,6 +38,7 @@ type Source struct {
 	Reader io.Reader
 	// MaxUnpacked bounds the bytes that are read of a compressed or piped file, decompressed; 0: recording.DefaultMaxUnpacked.
 	MaxUnpacked int64
+	More        []Source // files that continue the recording, see Join
 }
 
 // Session is a session of a recording.
@@ -78,6 +79,9 @@ func Play(ctx context.Context, source Source, cfg engine.Config, sink Sink) erro
 	decoder := in.format.New(options, recording.CompleteWaits(p))
 	err = recording.Contain("", decoder, func() error {
 		_, err := io.Copy(decoder, in.reader)
+		for i := range source.More {
+			err = errors.Join(err, source.More[i].follow(decoder))
+		}
 		err = errors.Join(err, decoder.Close())
 		p.close(jvmthread.NoTime, window.CutLost)
 		return err
@@ -116,6 +120,7 @@ func (p *player) Session(s *recording.Session) error {
 	p.seen++
 	cfg := p.cfg
 	cfg.Phase = window.Phase(session.ID, cfg.Window) // the windows of thread_span
+	cfg.Exact = s.Dumps != nil
 	session.Engine = drive.New(cfg, p.symbols)
 	p.session = session
 	p.sink.Session(session)

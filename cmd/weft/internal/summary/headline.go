@@ -41,11 +41,14 @@ func (s *Session) sortThreads() {
 // thresholds say how short the events are that a recording omits.
 func (s *Session) thresholds() string { return s.Session.Attributes["weft.recording.thresholds"] }
 
-// clock returns a time of a session as the time of day.
+// clock returns a time of a session as the time of day. The time zone of thread dumps is not known.
 func clock(s *viewapi.Session, at int64) string {
 	origin, err := why.Origin(s)
-	if err != nil {
+	switch {
+	case err != nil:
 		return why.Offset(at)
+	case isDumped(s):
+		return origin.Add(time.Duration(at)).Format("15:04:05")
 	}
 	return origin.Add(time.Duration(at)).Format("15:04:05.000 UTC")
 }
