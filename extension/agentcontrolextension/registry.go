@@ -19,20 +19,18 @@ type Registry interface {
 	// Register adds the agent of a session and replaces the one registered before. The returned function removes the agent, unless
 	// another one has replaced it since.
 	Register(session jvmthread.SessionID, agent Agent) (unregister func(), err error)
-	// Lookup returns the agent of a session, or ErrNotConnected.
-	Lookup(session jvmthread.SessionID) (Agent, error)
+	// Connected reports whether the agent of a session is registered.
+	Connected(session jvmthread.SessionID) bool
+	// Control calls the same method of the agent of a session, or returns ErrNotConnected.
+	Control(ctx context.Context, session jvmthread.SessionID, options map[string]string) (current map[string]string, err error)
 }
 
 // Agent is a connected agent. It is safe for concurrent use.
 type Agent interface {
 	// Control changes options and waits for the agent's answer, for some seconds if ctx has no deadline. Without options it only
-	// requests the current ones. An agent applies all changes or, if any of them is invalid, none: see AgentError.
-	Control(ctx context.Context, options map[string]string) (Status, error)
-}
-
-// Status is an agent's answer.
-type Status struct {
-	Options map[string]string // current values of all options that can be changed at runtime
+	// requests the current ones. An agent applies all changes or, if any of them is invalid, none: see AgentError. It answers with the current
+	// values of all options that can be changed at runtime.
+	Control(ctx context.Context, options map[string]string) (current map[string]string, err error)
 }
 
 var (
@@ -45,7 +43,7 @@ var (
 // AgentError is returned when the agent rejects a request. The message is one line that names the option and the remedy.
 type AgentError struct{ Message string }
 
-func (e *AgentError) Error() string { return e.Message }
+func (e *AgentError) Error() string { return "the agent rejected the request: " + e.Message }
 
 // Find returns the registry that the extension with the given ID provides.
 func Find(host component.Host, id component.ID) (Registry, error) {
@@ -91,12 +89,19 @@ func (r *registry) Register(session jvmthread.SessionID, agent Agent) (unregiste
 	}, nil
 }
 
-func (r *registry) Lookup(session jvmthread.SessionID) (Agent, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	agent, ok := r.agents[session]
-	if !ok {
+func (r *registry) Connected(session jvmthread.SessionID) bool { return r.agent(session) != nil }
+
+func (r *registry) Control(ctx context.Context, session jvmthread.SessionID, options map[string]string) (map[string]string, error) {
+	agent := r.agent(session)
+	if agent == nil {
 		return nil, ErrNotConnected
 	}
-	return agent, nil
+	return agent.Control(ctx, options)
+}
+
+// agent returns the agent of a session; nil: none is registered.
+func (r *registry) agent(session jvmthread.SessionID) Agent {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.agents[session]
 }

@@ -19,14 +19,14 @@ import (
 
 type fakeAgent struct{ name string }
 
-func (f *fakeAgent) Control(_ context.Context, options map[string]string) (Status, error) {
-	return Status{Options: map[string]string{"by": f.name, "depth": options["depth"]}}, nil
+func (f *fakeAgent) Control(_ context.Context, options map[string]string) (map[string]string, error) {
+	return map[string]string{"by": f.name, "depth": options["depth"]}, nil
 }
 
 func TestRegisteredAgentIsFound(t *testing.T) {
 	r := newRegistry(2)
 	session, other := jvmthread.SessionID{1}, jvmthread.SessionID{2}
-	_, err := r.Lookup(session)
+	_, err := r.Control(t.Context(), session, nil)
 	require.ErrorIs(t, err, ErrNotConnected)
 	register := func(session jvmthread.SessionID, name string) func() {
 		unregister, err := r.Register(session, &fakeAgent{name})
@@ -38,16 +38,14 @@ func TestRegisteredAgentIsFound(t *testing.T) {
 	second := register(session, "second")
 	last := register(other, "other")
 	first() // has no effect: the second agent has replaced the first
-	agent, err := r.Lookup(session)
+	assert.True(t, r.Connected(session))
+	current, err := r.Control(t.Context(), session, map[string]string{"depth": "3"})
 	require.NoError(t, err)
-	status, err := agent.Control(t.Context(), map[string]string{"depth": "3"})
-	require.NoError(t, err)
-	assert.Equal(t, map[string]string{"by": "second", "depth": "3"}, status.Options)
+	assert.Equal(t, map[string]string{"by": "second", "depth": "3"}, current)
 
 	second()
 	last()
-	_, err = r.Lookup(session)
-	require.ErrorIs(t, err, ErrNotConnected)
+	assert.False(t, r.Connected(session))
 	assert.Empty(t, r.agents)
 }
 
@@ -60,8 +58,7 @@ func TestRegisteredAgentsAreLimited(t *testing.T) {
 	_, err = r.Register(jvmthread.SessionID{1}, &fakeAgent{"third"})
 	require.NoError(t, err, "replaces an agent")
 	unregister()
-	_, err = r.Lookup(jvmthread.SessionID{1})
-	require.NoError(t, err)
+	assert.True(t, r.Connected(jvmthread.SessionID{1}))
 }
 
 type host map[component.ID]component.Component

@@ -6,13 +6,11 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"mime"
 	"net/http"
 	"time"
 
-	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
@@ -23,12 +21,20 @@ const (
 	maxBody    = 64 << 10
 )
 
+// Agents are the connected agents, by session. They may be used concurrently.
+type Agents interface {
+	// Connected reports whether the agent of a session can be controlled.
+	Connected(session jvmthread.SessionID) bool
+	// Control changes options of an agent, all or none of them, and returns the current ones. Without options it only requests these.
+	Control(ctx context.Context, session jvmthread.SessionID, options map[string]string) (current map[string]string, err error)
+}
+
 // controlOf returns the last known state of an agent, or nil if it cannot be controlled.
 func (v *View) controlOf(id jvmthread.SessionID) *viewapi.Control {
 	if v.cfg.Agents == nil {
 		return nil
 	}
-	if _, err := v.cfg.Agents.Lookup(id); err != nil {
+	if !v.cfg.Agents.Connected(id) {
 		v.controls.Delete(id)
 		return nil
 	}
@@ -79,19 +85,11 @@ func controlOptions(w http.ResponseWriter, r *http.Request) (map[string]string, 
 
 // configure sends options to the agent of a session.
 func (v *View) configure(ctx context.Context, sn *store.Snapshot, options map[string]string) viewapi.ControlAnswer {
-	var status agentcontrolextension.Status
-	agent, err := v.cfg.Agents.Lookup(sn.ID)
-	if err == nil {
-		status, err = agent.Control(ctx, options)
-	}
-	var refused *agentcontrolextension.AgentError
-	switch {
-	case errors.As(err, &refused):
-		return viewapi.ControlAnswer{Message: "the agent rejected the request: " + refused.Message, Control: v.controlOf(sn.ID)}
-	case err != nil:
+	current, err := v.cfg.Agents.Control(ctx, sn.ID, options)
+	if err != nil {
 		return viewapi.ControlAnswer{Message: err.Error(), Control: v.controlOf(sn.ID)}
 	}
-	now := &viewapi.Control{Paused: status.Options["pause"] == "on", Options: maps.Clone(status.Options)}
+	now := &viewapi.Control{Paused: current["pause"] == "on", Options: maps.Clone(current)}
 	if now.Options == nil {
 		now.Options = map[string]string{}
 	}

@@ -6,6 +6,7 @@ package server_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"math"
 	"net/http"
@@ -16,7 +17,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadview/server"
 	"github.com/weft-otel/weft/internal/threadview/store"
@@ -26,25 +26,22 @@ import (
 // agent is an agent that accepts all options except one.
 type agent struct{ options map[string]string }
 
-func (a *agent) Control(_ context.Context, options map[string]string) (agentcontrolextension.Status, error) {
-	if options["depth"] == "x" {
-		return agentcontrolextension.Status{}, &agentcontrolextension.AgentError{Message: "depth: want a number"}
+type registry map[jvmthread.SessionID]*agent
+
+var errNotConnected = errors.New("not connected")
+
+func (r registry) Connected(session jvmthread.SessionID) bool { return r[session] != nil }
+
+func (r registry) Control(_ context.Context, session jvmthread.SessionID, options map[string]string) (map[string]string, error) {
+	a := r[session]
+	switch {
+	case a == nil:
+		return nil, errNotConnected
+	case options["depth"] == "x":
+		return nil, errors.New("the agent rejected the request: depth: want a number")
 	}
 	maps.Copy(a.options, options)
-	return agentcontrolextension.Status{Options: maps.Clone(a.options)}, nil
-}
-
-type registry map[jvmthread.SessionID]agentcontrolextension.Agent
-
-func (registry) Register(jvmthread.SessionID, agentcontrolextension.Agent) (func(), error) {
-	panic("unused")
-}
-
-func (r registry) Lookup(session jvmthread.SessionID) (agentcontrolextension.Agent, error) {
-	if agent, ok := r[session]; ok {
-		return agent, nil
-	}
-	return nil, agentcontrolextension.ErrNotConnected
+	return maps.Clone(a.options), nil
 }
 
 func TestControl(t *testing.T) {
@@ -112,5 +109,5 @@ func TestControl(t *testing.T) {
 
 	delete(agents, sessionID)
 	_, out = call(true, http.MethodGet, "")
-	assert.Equal(t, viewapi.ControlAnswer{Message: agentcontrolextension.ErrNotConnected.Error()}, out)
+	assert.Equal(t, viewapi.ControlAnswer{Message: errNotConnected.Error()}, out)
 }

@@ -19,7 +19,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/internal/budget"
 	"github.com/weft-otel/weft/internal/entrance"
 	"github.com/weft-otel/weft/internal/threadview/store"
@@ -44,7 +43,7 @@ type Config struct {
 	// Hosts are names of the server, in addition to addresses and localhost.
 	Hosts []string
 	// Agents are the agents that the page can pause, resume and reconfigure; nil disables that.
-	Agents agentcontrolextension.Registry
+	Agents Agents
 	// PathIntervals bounds the intervals of a critical path, at PerPathInterval bytes each; 0: 2 million.
 	PathIntervals int
 	// Memory is what critical paths and flame graphs take memory from; nil: they have no other limit.

@@ -37,7 +37,7 @@ func newControls(write func(frame []byte) error) *controls {
 }
 
 // Control implements agentcontrolextension.Agent.
-func (c *controls) Control(ctx context.Context, options map[string]string) (agentcontrolextension.Status, error) {
+func (c *controls) Control(ctx context.Context, options map[string]string) (map[string]string, error) {
 	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, answerTime)
@@ -46,26 +46,26 @@ func (c *controls) Control(ctx context.Context, options map[string]string) (agen
 	answer := make(chan wire.Status, 1)
 	id, err := c.add(answer)
 	if err != nil {
-		return agentcontrolextension.Status{}, err
+		return nil, err
 	}
 	defer c.drop(id)
 	if err := c.send(id, options); err != nil {
-		return agentcontrolextension.Status{}, err
+		return nil, err
 	}
 	select {
 	case status := <-answer:
 		if status.Error != "" {
-			return agentcontrolextension.Status{}, &agentcontrolextension.AgentError{Message: status.Error}
+			return nil, &agentcontrolextension.AgentError{Message: status.Error}
 		}
 		current := make(map[string]string, len(status.Options))
 		for _, o := range status.Options {
 			current[o.Key] = o.Value
 		}
-		return agentcontrolextension.Status{Options: current}, nil
+		return current, nil
 	case <-c.closed:
-		return agentcontrolextension.Status{}, agentcontrolextension.ErrDisconnected
+		return nil, agentcontrolextension.ErrDisconnected
 	case <-ctx.Done():
-		return agentcontrolextension.Status{}, fmt.Errorf("the agent has not answered: %w", ctx.Err())
+		return nil, fmt.Errorf("the agent has not answered: %w", ctx.Err())
 	}
 }
 

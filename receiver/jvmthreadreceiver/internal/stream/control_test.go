@@ -5,7 +5,6 @@ package stream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -20,23 +19,36 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
+	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadtest/await"
 	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet/outlettest"
 )
 
+// agents is a registry that remembers the last agent.
+type agents struct {
+	agentcontrolextension.Registry
+
+	last agentcontrolextension.Agent
+}
+
+func (a *agents) Register(session jvmthread.SessionID, agent agentcontrolextension.Agent) (unregister func(), err error) {
+	a.last = agent
+	return a.Registry.Register(session, agent)
+}
+
 // newRegistry returns a registry of agents.
-func newRegistry(t *testing.T) agentcontrolextension.Registry {
+func newRegistry(t *testing.T) *agents {
 	t.Helper()
 	factory := agentcontrolextension.NewFactory()
 	extension, err := factory.Create(t.Context(), extensiontest.NewNopSettings(factory.Type()), factory.CreateDefaultConfig())
 	require.NoError(t, err)
-	return extension.(agentcontrolextension.Registry)
+	return &agents{Registry: extension.(agentcontrolextension.Registry)}
 }
 
 // startControlled returns a server whose agents can be controlled, and its log.
-func startControlled(t *testing.T) (*running, agentcontrolextension.Registry) {
+func startControlled(t *testing.T) (*running, *agents) {
 	t.Helper()
 	registry := newRegistry(t)
 	return startWith(t, Settings{Out: outlettest.New(t, nil, outlettest.NewSink()), Agents: registry}, nil), registry
@@ -57,35 +69,28 @@ func (a *agent) control() string {
 }
 
 // known waits until the agent can be controlled.
-func known(t *testing.T, registry agentcontrolextension.Registry) (agent agentcontrolextension.Agent) {
+func known(t *testing.T, registry *agents) agentcontrolextension.Agent {
 	t.Helper()
-	await.Until(t, "the agent is registered", func() bool {
-		var err error
-		agent, err = registry.Lookup(orders)
-		return err == nil
-	})
-	return agent
+	await.Until(t, "the agent is registered", func() bool { return registry.Connected(orders) })
+	return registry.last
 }
 
 // unknown waits until the agent can no longer be controlled.
-func unknown(t *testing.T, registry agentcontrolextension.Registry) {
+func unknown(t *testing.T, registry *agents) {
 	t.Helper()
-	await.Until(t, "the agent is not registered", func() bool {
-		_, err := registry.Lookup(orders)
-		return errors.Is(err, agentcontrolextension.ErrNotConnected)
-	})
+	await.Until(t, "the agent is not registered", func() bool { return !registry.Connected(orders) })
 }
 
 type answer struct {
-	status agentcontrolextension.Status
-	err    error
+	current map[string]string
+	err     error
 }
 
 func ask(ctx context.Context, agent agentcontrolextension.Agent, options map[string]string) <-chan answer {
 	got := make(chan answer, 1)
 	go func() {
-		status, err := agent.Control(ctx, options)
-		got <- answer{status, err}
+		current, err := agent.Control(ctx, options)
+		got <- answer{current, err}
 	}()
 	return got
 }
@@ -101,7 +106,7 @@ func TestControlIsAnswered(t *testing.T) {
 	a.send(`status id=1 error="" "depth"="8" "pause"="on"`)
 	first := <-got
 	require.NoError(t, first.err)
-	assert.Equal(t, map[string]string{"pause": "on", "depth": "8"}, first.status.Options)
+	assert.Equal(t, map[string]string{"pause": "on", "depth": "8"}, first.current)
 
 	got = ask(t.Context(), connected, map[string]string{"dept": "8"})
 	assert.Equal(t, "2 dept=8", a.control())
