@@ -161,7 +161,7 @@ func (s *sentence) root(c *viewapi.Cost) {
 
 // pasts say what a thread did, by the first word of viewapi.Holder.Text.
 var pasts = map[string]string{
-	"asleep": "slept", "running": "ran", "parked": "was parked", "waiting": "waited", "suspended": "was suspended",
+	"asleep": "slept", "parked": "was parked", "waiting": "waited", "suspended": "was suspended",
 }
 
 // holding says what the culprit did: "report slept 1.20 s in Report.write holding OrderBook.lock".
@@ -184,10 +184,25 @@ func (s *sentence) holding(c *viewapi.Cost) *sentence {
 		return s.text(" spent ").time(h.Time).text(" " + h.Text + while).whole(c)
 	}
 	s.text(held).whole(c).text(" for ").time(h.Time)
-	if h.Text != "" && c.Next == nil {
-		s.text(", mostly " + h.Text)
+	switch {
+	case h.Text == "" || c.Next != nil:
+	case first == running && h.Part >= nearlyAll:
+		s.text(", " + seen(h.Text))
+	default:
+		s.text(", mostly " + seen(h.Text))
 	}
 	return s
+}
+
+// running is what a thread does that is in no wait that was recorded. It may still have waited: for a processor, for short I/O, for a collection.
+const running = "running"
+
+// seen says what a thread did, without a claim to know that it ran.
+func seen(text string) string {
+	if rest, ok := strings.CutPrefix(text, running); ok {
+		return "not seen to wait" + rest
+	}
+	return text
 }
 
 // shares says for which part of the waits the culprit held the lock, and which other threads did, unless it was the only one.
@@ -220,13 +235,13 @@ func (s *sentence) held(c *viewapi.Cost) {
 		}
 		s.text("; "+who+" held it in turn").turns(c.Turns, ", ")
 	default:
-		s.text("; " + Held(jvmthread.WaitLock, c.Holders[0].Thread.Name, c.Holders[0].Share, c.Holders[0].Text))
+		s.text("; " + Held(jvmthread.WaitLock, c.Holders[0].Thread.Name, c.Holders[0].Share, seen(c.Holders[0].Text)))
 	}
 }
 
 func (s *sentence) turns(t *viewapi.Turns, before string) {
 	if t.Text != "" {
-		s.text(before + t.Text + " for " + Percent(t.Share) + " of the time")
+		s.text(before + seen(t.Text) + " for " + Percent(t.Share) + " of the time")
 	}
 }
 
@@ -262,6 +277,6 @@ func (s *sentence) heldBy(c *viewapi.Cost) {
 	case c.Turns != nil:
 		s.turns(c.Turns, ", ")
 	case c.Holders[0].Text != "":
-		s.text(", mostly " + c.Holders[0].Text)
+		s.text(", mostly " + seen(c.Holders[0].Text))
 	}
 }
