@@ -50,6 +50,7 @@ func sentence(t *testing.T, dumps ...threads) string {
 	}
 	code, stdout, stderr := run(t, "", args...)
 	require.Equal(t, exitOK, code, stderr)
+	assert.NotContains(t, stdout, " ns", "moments have no length")
 	first, _, _ := strings.Cut(stdout, "\n\n")
 	return strings.ReplaceAll(first, "\n", " ")
 }

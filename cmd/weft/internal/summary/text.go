@@ -52,6 +52,10 @@ func (s *Session) write(b *strings.Builder, top int) {
 	}
 	writeSentence(b, printable.Text(s.Headline))
 	b.WriteString("\n")
+	if isDumped(&s.Session) {
+		s.writeDumps(b, top)
+		return
+	}
 	s.writeHead(b)
 	s.writeDeadlocks(b)
 	s.writeLocks(b, top)
