@@ -68,7 +68,7 @@ type Settings struct {
 	Auth         extensionauth.Server           // nil: no credentials are checked
 	Entrance     *entrance.Board                // where refusals are reported; nil: nowhere
 
-	haste time.Duration // tests replace writeTimeout and frameTime by it, unless it is 0
+	testTimeout time.Duration // tests replace writeTimeout and frameTime by it, unless it is 0
 }
 
 // DefaultConfig returns a listener on a Unix socket for the agents of the same user.

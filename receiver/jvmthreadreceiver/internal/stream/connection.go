@@ -39,18 +39,18 @@ type connection struct {
 	service    string       // of its hello
 	pid        uint32       // of its hello
 
-	// Set by door.
+	// Set by admission.
 	peer        *peer
 	came        time.Time
-	open        bool // it counts as such; guarded by door.mu
-	crowded     bool // it has to make room for another one; guarded by door.mu
+	open        bool // it counts as such; guarded by admission.mu
+	evicted     bool // it has to make room for another one; guarded by admission.mu
 	definitions *budget.Budget
 	buffers     *budget.Budget
 }
 
 func newConnection(ctx context.Context, conn net.Conn, tlsConfig *tls.Config, all *sessions) *connection {
 	l := newLink(ctx, conn, tlsConfig)
-	l.haste = all.haste
+	l.testTimeout = all.testTimeout
 	c := &connection{link: l, sessions: all, reader: wire.NewReader(l.conn, min(maxHello, all.Config.MaxFrameSize)), controls: newControls(l.write)}
 	c.reader.SetSource(c)
 	return c
@@ -58,7 +58,7 @@ func newConnection(ctx context.Context, conn net.Conn, tlsConfig *tls.Config, al
 
 // serve communicates with the agent until the connection or the session ends.
 func (c *connection) serve() {
-	defer c.sessions.door.leave(c)
+	defer c.sessions.admission.remove(c)
 	defer c.arrive()
 	defer c.reader.Release()
 	defer c.close()
@@ -121,8 +121,8 @@ func (c *connection) greet() (*session, error) {
 		return nil, err
 	}
 	c.greeted = true
-	err = c.sessions.door.welcome(c, c.sessions.serves(hello.Session))
-	if errors.Is(err, errCrowded) {
+	err = c.sessions.admission.admit(c, c.sessions.serves(hello.Session))
+	if errors.Is(err, errTooManyHalfOpen) {
 		return nil, err
 	}
 	var s *session
@@ -246,10 +246,10 @@ func (c *connection) part(session string, why error) {
 		c.drain()
 	case c.isStopped() && errors.Is(context.Cause(c.ctx), errSuperseded):
 		log.Info("Another connection took over the session")
-	case errors.Is(why, errCrowded), c.isStopped() && errors.Is(context.Cause(c.ctx), errCrowded):
+	case errors.Is(why, errTooManyHalfOpen), c.isStopped() && errors.Is(context.Cause(c.ctx), errTooManyHalfOpen):
 		outlet.Count(telemetry.ReceiverJvmThreadConnectionsBad, 1)
 		log.Warn("Closed a connection: too many have not sent their hello", zap.Int("max_half_open", cfg.MaxHalfOpen), zap.String("peer", c.peer.name))
-		c.turnedAway(errCrowded.Error(), remedyCrowded)
+		c.turnedAway(errTooManyHalfOpen.Error(), remedyTooManyHalfOpen)
 	case c.isStopped() && errors.Is(context.Cause(c.ctx), errSlowFrame):
 		log.Warn("Closed a connection", zap.Error(errSlowFrame), zap.String("peer", c.peer.name))
 	case c.isStopped():

@@ -38,7 +38,7 @@ var _ wire.Source = (*connection)(nil)
 // Await implements wire.Source: it limits the time of a frame.
 func (c *connection) Await(payload int) {
 	if c.greeted {
-		c.setReadDeadline(time.Now().Add(either(c.haste, frameTime) + time.Duration(payload)*time.Second/frameRate))
+		c.setReadDeadline(time.Now().Add(either(c.testTimeout, frameTime) + time.Duration(payload)*time.Second/frameRate))
 	}
 }
 
@@ -79,7 +79,7 @@ func (c *connection) waitForRoom(bytes int) error {
 	for relieved := began; !c.buffers.Take(bytes); {
 		now := time.Now()
 		if now.Sub(relieved) > relief {
-			c.sessions.door.relieve()
+			c.sessions.admission.relieve()
 			relieved = now
 		}
 		if now.Sub(began) > patience {

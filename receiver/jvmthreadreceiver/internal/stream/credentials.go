@@ -43,7 +43,7 @@ func (c *connection) admit(frame wire.Frame, headers wire.Headers) error {
 	ctx, err := c.authenticate(sources)
 	var refused *refusal
 	switch {
-	case errors.Is(err, errCrowded):
+	case errors.Is(err, errTooManyHalfOpen):
 		return err
 	case errors.As(err, &refused):
 		outlet.Count(c.sessions.Out.Telemetry.ReceiverJvmThreadConnectionsRefused, 1)
@@ -58,10 +58,10 @@ func (c *connection) admit(frame wire.Frame, headers wire.Headers) error {
 var errSlowAuthenticator = &refusal{wire.RefuseLimit, "the authenticator did not answer within hello_timeout; try again later"}
 
 // authenticate returns the authenticator's context, which ends with the connection. An authenticator that does not answer within
-// hello_timeout has not accepted the agent; one that does not even end with its context keeps the place that door.ask gave, and no more.
+// hello_timeout has not accepted the agent; one that does not even end with its context keeps the place that admission.ask gave, and no more.
 func (c *connection) authenticate(sources map[string][]string) (context.Context, error) {
 	all := c.sessions
-	if err := all.door.ask(c); err != nil {
+	if err := all.admission.ask(c); err != nil {
 		return nil, err
 	}
 	type answer struct {
@@ -72,7 +72,7 @@ func (c *connection) authenticate(sources map[string][]string) (context.Context,
 	asking, cancel := context.WithCancelCause(c.ctx)
 	patience := time.AfterFunc(all.Config.HelloTimeout, func() { cancel(errSlowAuthenticator) })
 	go func() {
-		defer all.door.asked(c.peer)
+		defer all.admission.asked(c.peer)
 		ctx, err := all.Auth.Authenticate(asking, sources)
 		answers <- answer{ctx, err}
 	}()

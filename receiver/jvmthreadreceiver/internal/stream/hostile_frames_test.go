@@ -58,7 +58,7 @@ func frameAttacks() []attack {
 				wg.Go(func() { _, _ = a.conn.Write(frame) })
 			}
 			h.advance(20)
-			assert.LessOrEqual(h, h.r.sessions.door.buffers.Held(), int64(hostileMiB<<20+hostileConnections*perConnection))
+			assert.LessOrEqual(h, h.r.sessions.admission.buffers.Held(), int64(hostileMiB<<20+hostileConnections*perConnection))
 			wg.Wait()
 			return "they wait for memory, unread, and are closed when their time is over"
 		}},

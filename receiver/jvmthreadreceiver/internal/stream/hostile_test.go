@@ -57,7 +57,7 @@ const (
 	hostileMiB         = 32
 	hostileHelloTime   = 300 * time.Millisecond
 	hostilePatience    = time.Minute // the same over TCP, where no attack relies on it and an honest agent on a busy machine needs longer
-	hostileHaste       = 2 * time.Second
+	hostileTimeout     = 2 * time.Second
 )
 
 // TestHostileClients runs each attack against a server that also serves an honest agent. That agent must lose nothing, have each batch
@@ -111,7 +111,7 @@ func withstand(t *testing.T, a *attack) (outcome string) {
 		progress: make(chan struct{}, 1), lateName: make(chan string, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	out := outlettest.New(t, h.tel, h.ledger)
-	h.r = startWith(t, Settings{Out: out, haste: hostileHaste}, func(c *Config) {
+	h.r = startWith(t, Settings{Out: out, testTimeout: hostileTimeout}, func(c *Config) {
 		c.MaxConnections, c.MaxHalfOpen, c.MaxSessions = hostileConnections, hostileHalfOpen, hostileConnections
 		c.MaxDefinitionsMiB, c.MaxBuffersMiB, c.HelloTimeout = hostileMiB, hostileMiB, hostileHelloTime
 		if a.over != overUnix {
@@ -143,11 +143,11 @@ func withstand(t *testing.T, a *attack) (outcome string) {
 	assert.Equal(t, h.acks.Load(), h.ledger.honest(), "batches delivered")
 	assert.Less(t, h.slowest, 10*time.Second, "an acknowledgement was late")
 	h.r.stop()
-	door := h.r.sessions.door
-	assert.Zero(t, door.open+door.halfOpen)
-	assert.Zero(t, door.buffers.Held()+h.r.sessions.flight.Held())
-	assert.Zero(t, door.definitions.Held())
-	assert.Empty(t, door.peers)
+	admission := h.r.sessions.admission
+	assert.Zero(t, admission.open+admission.halfOpen)
+	assert.Zero(t, admission.buffers.Held()+h.r.sessions.flight.Held())
+	assert.Zero(t, admission.definitions.Held())
+	assert.Empty(t, admission.peers)
 	return outcome
 }
 

@@ -52,7 +52,7 @@ type link struct {
 	cancel context.CancelCauseFunc
 	detach func() bool // from the context
 
-	haste time.Duration // see Settings
+	testTimeout time.Duration // see Settings
 
 	deadlines sync.Mutex // once the context has ended, a read deadline must not be extended
 	sends     sync.Mutex // held while a frame is written
@@ -105,7 +105,7 @@ func (l *link) write(frame []byte) error {
 	l.sends.Lock()
 	defer l.sends.Unlock()
 	l.deadlines.Lock()
-	timeout := either(l.haste, writeTimeout)
+	timeout := either(l.testTimeout, writeTimeout)
 	if l.isStopped() {
 		timeout = partingTime
 	}

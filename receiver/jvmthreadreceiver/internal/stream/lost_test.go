@@ -207,7 +207,7 @@ func TestSilentAgentIsDisconnected(t *testing.T) {
 		require.Len(t, logs.All(), 1)
 		assert.Equal(t, "Connection lost; the session may reconnect", logs.All()[0].Message)
 		assert.Contains(t, logs.All()[0].ContextMap()["error"], "agent was silent for 30s")
-		assert.Zero(t, r.sessions.door.open)
+		assert.Zero(t, r.sessions.admission.open)
 		time.Sleep(5 * time.Second)
 		assert.Contains(t, next.Next(t), "end lost")
 		r.stop()

@@ -37,7 +37,7 @@ func (s *session) resume(hello *wire.Hello) { s.continueAfter(hello.Acked) }
 func (s *session) continueAfter(last uint64) {
 	if last > s.Last {
 		s.Last = last
-		s.late, s.told = true, true
+		s.late, s.delivered = true, true
 	}
 }
 

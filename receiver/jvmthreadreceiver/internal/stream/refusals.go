@@ -37,11 +37,11 @@ func (r *refusal) remedy() string {
 }
 
 const (
-	remedyCredentials = "Set the agent's token-file or headers to what protocols::stream::auth accepts; the log of the collector has the reason."
-	remedyPlain       = "Set the agent's endpoint to tls://host:port, and its ca-file."
-	remedyHandshake   = "Check the agent's ca-file, cert-file and server-name, and the certificate of protocols::stream::tls."
-	remedyDefect      = "Report the line in the log of the collector that says so. A restart of the collector, best with a newer version, lets the agent in again."
-	remedyCrowded     = "Find out who opens the connections, or raise protocols::stream::max_half_open."
+	remedyCredentials     = "Set the agent's token-file or headers to what protocols::stream::auth accepts; the log of the collector has the reason."
+	remedyPlain           = "Set the agent's endpoint to tls://host:port, and its ca-file."
+	remedyHandshake       = "Check the agent's ca-file, cert-file and server-name, and the certificate of protocols::stream::tls."
+	remedyDefect          = "Report the line in the log of the collector that says so. A restart of the collector, best with a newer version, lets the agent in again."
+	remedyTooManyHalfOpen = "Find out who opens the connections, or raise protocols::stream::max_half_open."
 )
 
 // turnedAway reports on the page that the agent did not get in. The texts contain no credentials.

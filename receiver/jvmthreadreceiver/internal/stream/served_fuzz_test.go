@@ -58,14 +58,14 @@ func FuzzServedConnection(f *testing.F) {
 		server.sessions.ctx, next.held = ctx, server.sessions.held
 		conn := &memory{in: bytes.NewReader(b)}
 		c := newConnection(ctx, conn, nil, server.sessions)
-		server.sessions.door.enter(c, peerName(conn))
+		server.sessions.admission.add(c, peerName(conn))
 		c.serve()
 		server.sessions.wg.Wait() // until the session is lost
 
 		require.Empty(t, next.problem)
 		require.LessOrEqual(t, answers(conn.out.Bytes()), max(next.first-1, next.last), "a batch is acknowledged that was not delivered")
 		require.Zero(t, server.sessions.held())
-		require.Empty(t, server.sessions.door.peers)
+		require.Empty(t, server.sessions.admission.peers)
 		require.Empty(t, server.sessions.byID)
 		cancel()
 	})

@@ -125,9 +125,9 @@ func (s *Server) accept(ctx context.Context) {
 			c.close()
 			continue
 		}
-		s.sessions.door.wait(ctx)
-		if crowded := s.sessions.door.enter(c, peerName(conn)); crowded != nil {
-			crowded.cancel(errCrowded)
+		s.sessions.admission.wait(ctx)
+		if evicted := s.sessions.admission.add(c, peerName(conn)); evicted != nil {
+			evicted.cancel(errTooManyHalfOpen)
 		}
 		s.count(1)
 		s.wg.Go(func() {

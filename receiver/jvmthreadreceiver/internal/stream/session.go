@@ -17,12 +17,12 @@ import (
 type session struct {
 	*outlet.Session
 
-	offset jvmthread.Time // from the JVM's monotonic clock to the wall clock, according to the session's first hello
-	late   bool           // the agent has already sent its threads' states to another receiver, or to this one in an earlier life
-	ended  bool           // its end was delivered in an earlier life, and nothing since
-	told   bool           // the next component has a batch of it, or had one in an earlier life of the receiver
-	cost   int            // bytes of its resource, which count while it is known
-	peer   string         // that it counts for
+	offset    jvmthread.Time // from the JVM's monotonic clock to the wall clock, according to the session's first hello
+	late      bool           // the agent has already sent its threads' states to another receiver, or to this one in an earlier life
+	ended     bool           // its end was delivered in an earlier life, and nothing since
+	delivered bool           // the next component has a batch of it, or had one in an earlier life of the receiver
+	cost      int            // bytes of its resource, which count while it is known
+	peer      string         // that it counts for
 
 	turn chan struct{} // has one slot, held by the goroutine that uses the fields above
 
@@ -47,12 +47,12 @@ func newSession(hello *wire.Hello) *session {
 		cost += perAttribute + len(a.Key) + len(a.Value)
 	}
 	return &session{
-		cost:    cost,
-		told:    hello.Acked > 0,
-		Session: outlet.NewSession(hello, symbols.New(symbols.DefaultLimits())),
-		offset:  jvmthread.Time(hello.Wall - hello.Monotonic),
-		late:    hello.Acked > 0,
-		turn:    make(chan struct{}, 1),
+		cost:      cost,
+		delivered: hello.Acked > 0,
+		Session:   outlet.NewSession(hello, symbols.New(symbols.DefaultLimits())),
+		offset:    jvmthread.Time(hello.Wall - hello.Monotonic),
+		late:      hello.Acked > 0,
+		turn:      make(chan struct{}, 1),
 	}
 }
 
@@ -159,7 +159,7 @@ func (c *connection) deliver(s *session) error {
 	if err := c.sessions.Out.Deliver(c.ctx, s.Session); err != nil {
 		return err
 	}
-	s.told, s.ended = true, false
+	s.delivered, s.ended = true, false
 	c.arrive()
 	return c.acknowledge(s.Last)
 }

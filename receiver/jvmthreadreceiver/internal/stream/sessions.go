@@ -28,8 +28,8 @@ type sessions struct {
 	ctx context.Context //nolint:containedctx // of Server.Serve, which outlives the connections
 	wg  sync.WaitGroup  // goroutines that wait for a reconnect
 
-	door   *door
-	flight *budget.Budget // batches on their way to the next component
+	admission *admission
+	flight    *budget.Budget // batches on their way to the next component
 
 	mu     sync.Mutex
 	byID   map[jvmthread.SessionID]*session
@@ -40,25 +40,25 @@ type sessions struct {
 }
 
 func newSessions(settings Settings) *sessions {
-	door := newDoor(settings.Config)
+	admission := newAdmission(settings.Config)
 	return &sessions{
-		Settings: settings, door: door, flight: budget.Process.New(budget.Buffers, door.buffers.Limit()), byID: make(map[jvmthread.SessionID]*session),
+		Settings: settings, admission: admission, flight: budget.Process.New(budget.Buffers, admission.buffers.Limit()), byID: make(map[jvmthread.SessionID]*session),
 		byPeer: make(map[string]int),
 	}
 }
 
 // held returns the memory in bytes of all connections and sessions.
-func (all *sessions) held() int64 { return all.door.held() + all.flight.Held() }
+func (all *sessions) held() int64 { return all.admission.held() + all.flight.Held() }
 
 // close gives back the memory of all sessions, when no connection is left.
 func (all *sessions) close() {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for _, s := range all.byID { // they continue with the next receiver
-		all.door.definitions.Give(s.cost)
+		all.admission.definitions.Give(s.cost)
 	}
-	all.door.definitions.Retire()
-	all.door.buffers.Retire()
+	all.admission.definitions.Retire()
+	all.admission.buffers.Retire()
 	all.flight.Retire()
 }
 
@@ -130,7 +130,7 @@ func (all *sessions) enlist(c *connection, hello *wire.Hello, proven bool) (s *s
 		}
 		s = newSession(hello)
 		s.peer = c.peer.name
-		if !all.door.definitions.Take(s.cost) {
+		if !all.admission.definitions.Take(s.cost) {
 			return nil, nil, &refusal{wire.RefuseLimit, "no memory for another session (protocols::stream::max_definitions_mib)"}
 		}
 		if proven { // only now: what is known of a session that is refused must stay
@@ -176,7 +176,7 @@ func (all *sessions) withdraw(s *session, c *connection) {
 		if s.ended {
 			all.ended.add(s.ID, s.Last)
 		}
-		if !s.told || s.ended { // nothing to continue, and nothing to end
+		if !s.delivered || s.ended { // nothing to continue, and nothing to end
 			all.forget(s)
 			return
 		}
@@ -280,7 +280,7 @@ func (all *sessions) end(ctx context.Context, s *session, end wire.End) error {
 func (all *sessions) forget(s *session) {
 	s.over = true
 	delete(all.byID, s.ID)
-	all.door.definitions.Give(s.cost)
+	all.admission.definitions.Give(s.cost)
 	if all.byPeer[s.peer]--; all.byPeer[s.peer] == 0 {
 		delete(all.byPeer, s.peer)
 	}

@@ -282,10 +282,10 @@ func refuseMemory(t *testing.T, r *running, listener *pipes, hello string) {
 	t.Helper()
 	const all = 1 << 40
 	a := listener.dial(t)
-	r.sessions.door.definitions.Force(all)
+	r.sessions.admission.definitions.Force(all)
 	a.send(hello)
 	assert.Contains(t, a.refused().Message, "no memory for another session")
-	r.sessions.door.definitions.Give(all)
+	r.sessions.admission.definitions.Give(all)
 }
 
 // An agent repeats the end if its connection was cut before it saw the receiver close it. It is the same session, and it ends once.

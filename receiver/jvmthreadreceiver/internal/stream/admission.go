@@ -16,13 +16,13 @@ import (
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
 )
 
-// errCrowded is the cause with which a connection without a hello ends when there are too many of them.
-var errCrowded = errors.New("too many connections without a hello")
+// errTooManyHalfOpen is the cause with which a connection without a hello ends when there are too many of them.
+var errTooManyHalfOpen = errors.New("too many connections without a hello")
 
-// door decides which connections may stay. One whose hello is not complete costs an attacker nothing, so those have a limit of their own,
+// admission decides which connections may stay. One whose hello is not complete costs an attacker nothing, so those have a limit of their own,
 // and beyond it the peer with most of them loses its oldest: a newcomer always gets in, and an honest agent, whose hello takes
 // milliseconds, is hardly ever the oldest. The others are limited for each peer as well, so that one peer cannot lock out the rest.
-type door struct {
+type admission struct {
 	cfg         *Config
 	definitions *budget.Budget // texts and IDs that agents define
 	buffers     *budget.Budget // frames and batches
@@ -61,45 +61,45 @@ const slowFrame = 2 * time.Second
 // errSlowFrame is the cause with which a connection ends whose frame takes the memory that others wait for.
 var errSlowFrame = errors.New("others wait for the memory that its unfinished frame takes")
 
-func newDoor(cfg *Config) *door {
+func newAdmission(cfg *Config) *admission {
 	definitions, buffers := int64(cfg.MaxDefinitionsMiB)<<20, int64(cfg.MaxBuffersMiB)<<20
 	normal := DefaultConfig()
-	return &door{
+	return &admission{
 		cfg: cfg, all: make(map[*connection]struct{}), peers: make(map[string]*peer),
 		definitions: budget.Process.New(budget.Definitions, definitions).Choose(cfg.MaxDefinitionsMiB != normal.MaxDefinitionsMiB),
 		buffers:     budget.Process.New(budget.Buffers, buffers).Choose(cfg.MaxBuffersMiB != normal.MaxBuffersMiB),
 	}
 }
 
-// enter admits a connection whose hello is not complete. The caller closes the other one that it returns, if any.
-func (d *door) enter(c *connection, name string) (crowded *connection) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	p := d.peers[name]
+// add lets in a connection whose hello is not complete. The caller closes the other one that it returns, if any.
+func (a *admission) add(c *connection, name string) (evicted *connection) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p := a.peers[name]
 	if p == nil {
-		p = &peer{name: name, definitions: d.definitions.Member(peerShare), buffers: d.buffers.Member(peerShare)}
-		d.peers[name] = p
+		p = &peer{name: name, definitions: a.definitions.Member(peerShare), buffers: a.buffers.Member(peerShare)}
+		a.peers[name] = p
 	}
 	c.peer, c.definitions, c.buffers = p, p.definitions.Member(definitionsShare), p.buffers.Member(bufferShare)
 	c.buffers.Force(perConnection)
-	d.all[c] = struct{}{}
+	a.all[c] = struct{}{}
 	p.halfOpen = append(p.halfOpen, c)
 	c.came = time.Now()
-	if d.halfOpen++; d.halfOpen <= d.cfg.MaxHalfOpen {
+	if a.halfOpen++; a.halfOpen <= a.cfg.MaxHalfOpen {
 		return nil
 	}
-	crowded = d.oldest()
-	crowded.crowded = true // its hello may be complete just now, and is too late
-	d.drop(crowded)
-	return crowded
+	evicted = a.oldest()
+	evicted.evicted = true // its hello may be complete just now, and is too late
+	a.drop(evicted)
+	return evicted
 }
 
 // grace is how long a connection has for its hello at least, however many come after it: after a restart, all agents come at once.
 const grace = 50 * time.Millisecond
 
 // wait waits until another connection may come. Those that come meanwhile wait in the backlog of the socket.
-func (d *door) wait(ctx context.Context) {
-	for d.isBusy() {
+func (a *admission) wait(ctx context.Context) {
+	for a.isBusy() {
 		if !outlet.Pause(ctx, time.Millisecond) {
 			return
 		}
@@ -107,16 +107,16 @@ func (d *door) wait(ctx context.Context) {
 }
 
 // isBusy reports whether another connection would end one that has had no time yet.
-func (d *door) isBusy() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.halfOpen >= d.cfg.MaxHalfOpen && time.Since(d.oldest().came) < grace
+func (a *admission) isBusy() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.halfOpen >= a.cfg.MaxHalfOpen && time.Since(a.oldest().came) < grace
 }
 
 // oldest returns the oldest connection without a hello of the peer with most of them.
-func (d *door) oldest() *connection {
+func (a *admission) oldest() *connection {
 	var most *peer
-	for _, p := range d.peers {
+	for _, p := range a.peers {
 		if most == nil || len(p.halfOpen) > len(most.halfOpen) {
 			most = p
 		}
@@ -127,40 +127,40 @@ func (d *door) oldest() *connection {
 // ask admits a connection with a hello to the authenticator. Until asked is called, it is none of those without a hello, which others can push
 // out: a slow authenticator would lock out all agents that come at the same time. Their number is limited for each peer as well, so that
 // those with invalid credentials leave room for others.
-func (d *door) ask(c *connection) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if c.crowded {
-		return errCrowded
+func (a *admission) ask(c *connection) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c.evicted {
+		return errTooManyHalfOpen
 	}
-	if limit := d.cfg.MaxHalfOpen; d.asking >= limit || c.peer.asking >= d.cfg.perPeer(limit) {
+	if limit := a.cfg.MaxHalfOpen; a.asking >= limit || c.peer.asking >= a.cfg.perPeer(limit) {
 		return &refusal{wire.RefuseLimit, "too many agents wait for the authenticator (protocols::stream::max_half_open); try again later"}
 	}
-	d.drop(c)
-	d.asking++
+	a.drop(c)
+	a.asking++
 	c.peer.asking++
 	return nil
 }
 
 // asked ends what ask has begun, perhaps long after the connection has left.
-func (d *door) asked(p *peer) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.asking--
+func (a *admission) asked(p *peer) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.asking--
 	p.asking--
-	d.forget(p)
+	a.forget(p)
 }
 
-// welcome admits a connection whose hello is complete. It may replace another one of the same session.
-func (d *door) welcome(c *connection, replaces bool) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	limit, each := d.cfg.MaxConnections, d.cfg.connectionsPerPeer()
+// admit lets in a connection whose hello is complete. It may replace another one of the same session.
+func (a *admission) admit(c *connection, replaces bool) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	limit, each := a.cfg.MaxConnections, a.cfg.connectionsPerPeer()
 	switch {
-	case c.crowded:
-		return errCrowded
-	case replaces && d.open < limit+d.cfg.MaxHalfOpen: // and the other one ends
-	case d.open >= limit:
+	case c.evicted:
+		return errTooManyHalfOpen
+	case replaces && a.open < limit+a.cfg.MaxHalfOpen: // and the other one ends
+	case a.open >= limit:
 		return &refusal{wire.RefuseLimit, fmt.Sprintf("limit of %d connections (protocols::stream::max_connections) reached", limit)}
 	case c.peer.open >= each:
 		return &refusal{
@@ -168,43 +168,43 @@ func (d *door) welcome(c *connection, replaces bool) error {
 			fmt.Sprintf("limit of %d connections of %s (protocols::stream::max_connections_per_peer) reached", each, c.peer.name),
 		}
 	}
-	d.drop(c)
+	a.drop(c)
 	c.open = true
 	c.peer.open++
-	d.open++
+	a.open++
 	return nil
 }
 
-// leave ends what enter has begun.
-func (d *door) leave(c *connection) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.drop(c)
-	delete(d.all, c)
+// remove ends what add has begun.
+func (a *admission) remove(c *connection) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.drop(c)
+	delete(a.all, c)
 	if c.open {
 		c.open = false
 		c.peer.open--
-		d.open--
+		a.open--
 	}
 	c.definitions.Close()
 	c.buffers.Close()
-	d.forget(c.peer)
+	a.forget(c.peer)
 }
 
 // forget removes a peer that has nothing left.
-func (d *door) forget(p *peer) {
+func (a *admission) forget(p *peer) {
 	if p.open == 0 && p.asking == 0 && len(p.halfOpen) == 0 && p.definitions.Held() == 0 && p.buffers.Held() == 0 {
-		delete(d.peers, p.name)
+		delete(a.peers, p.name)
 	}
 }
 
 // relieve closes the connection whose unfinished frame is the oldest, because others wait for its memory.
-func (d *door) relieve() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (a *admission) relieve() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	var oldest *connection
 	since := time.Now().Add(-slowFrame).UnixNano()
-	for c := range d.all {
+	for c := range a.all {
 		if began := c.frameSince.Load(); began != 0 && began < since {
 			oldest, since = c, began
 		}
@@ -216,12 +216,12 @@ func (d *door) relieve() {
 }
 
 // drop removes a connection from those without a hello, if it is one.
-func (d *door) drop(c *connection) {
+func (a *admission) drop(c *connection) {
 	if i := slices.Index(c.peer.halfOpen, c); i >= 0 {
 		c.peer.halfOpen = slices.Delete(c.peer.halfOpen, i, i+1)
-		d.halfOpen--
+		a.halfOpen--
 	}
 }
 
 // held returns the bytes that all connections hold.
-func (d *door) held() int64 { return d.definitions.Held() + d.buffers.Held() }
+func (a *admission) held() int64 { return a.definitions.Held() + a.buffers.Held() }

@@ -39,52 +39,52 @@ func secretOf(n int) wire.Secret {
 func TestOldestHalfOpenConnectionOfTheFullestPeerIsClosed(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.MaxHalfOpen = 4
-	d := newDoor(&cfg)
-	enter := func(peer string) (c, crowded *connection) {
+	d := newAdmission(&cfg)
+	enter := func(peer string) (c, evicted *connection) {
 		c = &connection{}
-		return c, d.enter(c, peer)
+		return c, d.add(c, peer)
 	}
-	lonely, crowded := enter("lonely")
-	assert.Nil(t, crowded)
+	lonely, evicted := enter("lonely")
+	assert.Nil(t, evicted)
 	var crowd []*connection
 	for range 3 {
-		c, crowded := enter("crowd")
-		assert.Nil(t, crowded)
+		c, evicted := enter("crowd")
+		assert.Nil(t, evicted)
 		crowd = append(crowd, c)
 	}
 	for i := range 10 {
-		c, crowded := enter("crowd")
-		assert.Same(t, crowd[i], crowded)
+		c, evicted := enter("crowd")
+		assert.Same(t, crowd[i], evicted)
 		crowd = append(crowd, c)
 	}
-	_, crowded = enter("newcomer")
-	assert.Same(t, crowd[10], crowded)
-	require.NoError(t, d.welcome(lonely, false))
-	d.leave(lonely)
+	_, evicted = enter("newcomer")
+	assert.Same(t, crowd[10], evicted)
+	require.NoError(t, d.admit(lonely, false))
+	d.remove(lonely)
 	assert.NotContains(t, d.peers, "lonely")
 	for _, c := range crowd {
-		d.leave(c)
+		d.remove(c)
 	}
 	assert.NotContains(t, d.peers, "crowd")
 	assert.EqualValues(t, perConnection, d.held())
 }
 
 // A connection that has to go does not begin a session meanwhile.
-func TestCrowdedConnectionIsNotWelcome(t *testing.T) {
+func TestEvictedConnectionIsNotAdmitted(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.MaxHalfOpen = 1
-	d := newDoor(&cfg)
+	d := newAdmission(&cfg)
 	c, other := &connection{}, &connection{}
-	assert.Nil(t, d.enter(c, "x"))
-	assert.Same(t, c, d.enter(other, "x"))
-	require.ErrorIs(t, d.welcome(c, false), errCrowded)
-	require.ErrorIs(t, d.welcome(c, true), errCrowded)
-	require.ErrorIs(t, d.ask(c), errCrowded)
+	assert.Nil(t, d.add(c, "x"))
+	assert.Same(t, c, d.add(other, "x"))
+	require.ErrorIs(t, d.admit(c, false), errTooManyHalfOpen)
+	require.ErrorIs(t, d.admit(c, true), errTooManyHalfOpen)
+	require.ErrorIs(t, d.ask(c), errTooManyHalfOpen)
 	require.NoError(t, d.ask(other))
 	d.asked(other.peer)
-	require.NoError(t, d.welcome(other, false))
-	d.leave(c)
-	d.leave(other)
+	require.NoError(t, d.admit(other, false))
+	d.remove(c)
+	d.remove(other)
 	assert.Empty(t, d.peers)
 }
 
@@ -127,9 +127,9 @@ func TestPeerNames(t *testing.T) {
 
 	r := start(t, outlettest.New(t, nil, consumertest.NewNop()), nil)
 	dial(t, r).greet(hello)
-	r.sessions.door.mu.Lock()
-	defer r.sessions.door.mu.Unlock()
-	assert.Contains(t, r.sessions.door.peers, fmt.Sprintf("user %d", os.Getuid()))
+	r.sessions.admission.mu.Lock()
+	defer r.sessions.admission.mu.Unlock()
+	assert.Contains(t, r.sessions.admission.peers, fmt.Sprintf("user %d", os.Getuid()))
 }
 
 type addressed struct {
@@ -222,23 +222,23 @@ func TestFramesWaitForMemory(t *testing.T) {
 		r, listener := startWithPipesAnd(t, Settings{Out: outlettest.New(t, nil, consumertest.NewNop())}, func(s *Config) { s.MaxBuffersMiB = 16 })
 		a := listener.dial(t)
 		a.greet(hello)
-		door := r.sessions.door
-		door.buffers.Force(16 << 20)
+		admission := r.sessions.admission
+		admission.buffers.Force(16 << 20)
 		began := time.Now()
 		go a.send("class id=1 name=\"" + strings.Repeat("x", 60_000) + "\"\nbatch sequence=1")
 		time.Sleep(5 * time.Second)
-		door.buffers.Give(16 << 20)
+		admission.buffers.Give(16 << 20)
 		assert.EqualValues(t, 1, a.acked())
 		assert.Less(t, time.Since(began), 6*time.Second)
 
-		door.buffers.Force(16 << 20)
+		admission.buffers.Force(16 << 20)
 		go a.send("class id=1 name=\"" + strings.Repeat("x", 60_000) + "\"\nbatch sequence=2")
 		refuse := a.refused()
 		assert.Equal(t, wire.RefuseLimit, refuse.Code)
 		assert.Contains(t, refuse.Message, "protocols::stream::max_buffers_mib")
-		door.buffers.Give(16 << 20)
+		admission.buffers.Give(16 << 20)
 		r.stop()
-		assert.Zero(t, door.buffers.Held())
+		assert.Zero(t, admission.buffers.Held())
 	})
 }
 
