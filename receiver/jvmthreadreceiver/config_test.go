@@ -179,7 +179,7 @@ func TestFileConfigErrorsNameOptionAndRemedy(t *testing.T) {
 	cfg.Protocols.File = configoptional.Some(FileConfig{Format: "hprof", Pace: -1, Exclude: []string{"[a"}, TimeUnit: -1, Start: time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)})
 	assert.EqualError(t, cfg.Validate(), `protocols::file::include: is empty; list paths such as /var/recordings/**/*.jfr
 protocols::file::exclude: invalid pattern "[a"; escape special characters with a backslash
-protocols::file::format: unknown format "hprof": want one of native, jfr, tptp, orca, triples, otlp
+protocols::file::format: unknown format "hprof": want one of native, jfr, tptp, orca, triples, otlp, dump
 protocols::file::poll_interval: is 0s; use 1ms or more, such as 1s
 protocols::file::pace: is -1; use 0 (as fast as possible), 1 (as recorded) or a factor
 protocols::file::start: is 2300-01-01T00:00:00Z; use a time from 1970 to 2200, such as 2026-11-21T16:50:00Z
