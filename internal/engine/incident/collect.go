@@ -5,6 +5,7 @@ package incident
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -14,8 +15,10 @@ import (
 
 // collected is what an incident collects until it is reported.
 type collected struct {
-	key        Awaited // the root
-	open       []Wait  // at the end of the last window, by thread
+	key        Awaited        // the root
+	since      jvmthread.Time // when it began, or was cut
+	told       time.Duration  // of Blocked, that was reported when it was cut
+	open       []Wait         // at the end of the last window, by thread
 	waited     map[threadAt]waited
 	more       int // threads that are not in it; Threads of a lock is the same until the incident is reported
 	locks      map[Awaited]*Lock
@@ -36,7 +39,7 @@ type threadAt struct {
 
 func newIncident(id ID) *Incident {
 	return &Incident{ID: id, End: id.Start, collected: collected{
-		waited: make(map[threadAt]waited), locks: make(map[Awaited]*Lock),
+		since: id.Start, waited: make(map[threadAt]waited), locks: make(map[Awaited]*Lock),
 		holders: make(map[threadAt]*Holder), activities: make(activities),
 	}}
 }
@@ -57,9 +60,29 @@ func (inc *Incident) rest() *Incident {
 	return next
 }
 
+// copy returns an incident that has all of this one, which is cut, and continues.
+func (inc *Incident) copy() *Incident {
+	next := *inc
+	next.Open, next.again, next.since, next.told = false, inc.Cycle != 0, inc.End, inc.Blocked
+	next.open, next.holds, next.Waits = slices.Clone(inc.open), slices.Clone(inc.holds), slices.Clone(inc.Waits)
+	next.waited = maps.Clone(inc.waited)
+	next.locks, next.holders, next.activities = copied(inc.locks), copied(inc.holders), copied(inc.activities)
+	return &next
+}
+
+func copied[K comparable, V any](from map[K]*V) map[K]*V {
+	out := make(map[K]*V, len(from))
+	for k, v := range from {
+		c := *v
+		out[k] = &c
+	}
+	return out
+}
+
 // absorb adds another incident that is not over to this one, which began first.
 func (inc *Incident) absorb(other *Incident) {
 	inc.Blocked += other.Blocked
+	inc.told += other.told
 	inc.Count += other.Count
 	inc.TimedOut += other.TimedOut
 	inc.more += other.more

@@ -20,6 +20,7 @@
 //     blocked while it was the root.
 //
 // An incident is reported when it is over, or cut: a deadlock in the window in which it is found, others after a minute, and what follows
-// after ten minutes each. Each nanosecond of such a wait in a window belongs to one incident, reported or not: the contended time of a
+// after ten minutes each. On the page, this is the same incident again, from its beginning (Options.Whole); a trace that was sent cannot change, so
+// that the rest is a trace of its own, which names the one before. Each nanosecond of such a wait in a window belongs to one incident, reported or not: the contended time of a
 // window, plus Starved, is the time of the incidents that it reports, plus Rest, plus what was added to Open.
 package incident

@@ -178,15 +178,23 @@ func (f *Finder) group(w *window.Window, at int, claimed []*Incident) {
 	switch limit := f.limit(inc); {
 	case !g.open:
 		f.end(inc)
-	case w.Cut.Last() || w.End-inc.Start >= limit:
+	case w.Cut.Last() || w.End-inc.since >= limit:
 		inc.Open = true
 		f.end(inc)
 		if !w.Cut.Last() {
-			f.open = append(f.open, inc.rest())
+			f.open = append(f.open, f.next(inc))
 		}
 	default:
 		f.open = append(f.open, inc)
 	}
+}
+
+// next returns the incident that continues one that is cut.
+func (f *Finder) next(inc *Incident) *Incident {
+	if f.opt.Whole {
+		return inc.copy()
+	}
+	return inc.rest()
 }
 
 // limit returns how long an incident may be open.
@@ -194,7 +202,7 @@ func (f *Finder) limit(inc *Incident) jvmthread.Time {
 	switch {
 	case inc.Cycle != 0 && !inc.again:
 		return 0
-	case inc.Rest:
+	case inc.since > inc.Start || inc.Rest:
 		return f.cutAgainAfter
 	}
 	return f.cutAfter

@@ -15,6 +15,7 @@ import (
 type Options struct {
 	MinTime      time.Duration // blocked time of a reported incident; deadlocks are always reported
 	MaxPerWindow int           // the costliest ones are reported, deadlocks first
+	Whole        bool          // what follows after an incident was cut is reported as the same incident, from its beginning; else as its rest
 }
 
 // DefaultOptions returns what thread_span reports by default.

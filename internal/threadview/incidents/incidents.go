@@ -48,7 +48,7 @@ type Keeper struct {
 func New(id jvmthread.SessionID, session *store.Session, sym *symbols.Table, classifier *waits.Classifier) *Keeper {
 	return &Keeper{
 		pairs: make(map[classes]bool), calls: make(map[call]jvmthread.Time), session: session, symbols: sym, waits: classifier, emitter: threadpdata.NewEmitter(id, sym, classifier),
-		finder: sessions.NewIncidents(incident.Options{MinTime: minTime, MaxPerWindow: maxPerWindow}, classifier),
+		finder: sessions.NewIncidents(incident.Options{MinTime: minTime, MaxPerWindow: maxPerWindow, Whole: true}, classifier),
 	}
 }
 
@@ -71,7 +71,7 @@ func (k *Keeper) Held() int { return k.finder.Held() + k.emitter.Held() }
 func (k *Keeper) textOf(inc *incident.Incident) store.Incident {
 	texts := k.emitter.IncidentText(inc, store.MaxIncidentHolds, store.MaxIncidentWaits)
 	out := store.Incident{
-		IncidentID: store.IncidentID{Kind: inc.Kind.String(), Start: inc.Start, First: inc.First, Rest: inc.Rest}, End: inc.End, Open: inc.Open,
+		IncidentID: store.IncidentID{Kind: inc.Kind.String(), Start: inc.Start, First: inc.First}, End: inc.End, Open: inc.Open,
 		Object: texts.Object, Name: texts.Name, Text: texts.Text, Blocked: inc.Blocked, Longest: inc.Longest, Count: inc.Count, Threads: inc.Threads, TimedOut: inc.TimedOut,
 	}
 	out.Cast, out.More = inc.Cast(store.MaxIncidentCast)

@@ -96,6 +96,44 @@ func TestKept(t *testing.T) {
 	assert.Positive(t, k.Held())
 }
 
+// A deadlock is one incident, from its beginning to the end of the session: it is kept when it is found, and again when the session ends. So is an
+// episode that lasts for more than a minute.
+func TestIncidentOfManyWindowsIsOne(t *testing.T) {
+	list, _, _ := kept(t, `
+0          A threadStart
+0          B threadStart
+900000000  A contendedEnter lock=R owner=B
+950000000  B contendedEnter lock=L owner=A
+5000000000 C yield
+`, window.CutEnd)
+	require.Len(t, list, 1)
+	inc := list[0]
+	assert.Equal(t, store.IncidentID{Kind: "deadlock", Start: 900000000, First: 1}, inc.IncidentID)
+	assert.EqualValues(t, 5000000001, inc.End)
+	assert.True(t, inc.Open)
+	assert.EqualValues(t, 5000000001-900000000+5000000001-950000000, inc.Blocked)
+	assert.EqualValues(t, 5000000001-900000000, inc.Longest)
+	assert.EqualValues(t, 2, inc.Count)
+	assert.Equal(t, 2, inc.Threads)
+	assert.Len(t, inc.Waits, 2)
+
+	list, _, _ = kept(t, `
+0           A threadStart
+0           B threadStart
+900000000   B contendedEnter lock=L owner=A
+90000000000 B contendedEntered lock=L
+`, window.CutEnd)
+	require.Len(t, list, 1)
+	inc = list[0]
+	assert.Equal(t, "contention", inc.Kind)
+	assert.EqualValues(t, 900000000, inc.Start)
+	assert.EqualValues(t, 90000000000, inc.End)
+	assert.False(t, inc.Open)
+	assert.EqualValues(t, 90000000000-900000000, inc.Blocked)
+	assert.Len(t, inc.Waits, 1)
+	assert.Len(t, inc.Holds, 1)
+}
+
 // Two locks that threads took in both orders are an incident, once for all locks of their classes.
 func TestPotentialDeadlock(t *testing.T) {
 	const orders = `

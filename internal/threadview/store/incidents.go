@@ -59,7 +59,12 @@ type IncidentID struct {
 	Kind  string
 	Start jvmthread.Time
 	First jvmthread.ThreadID
-	Rest  bool
+}
+
+// is reports whether both are the same incident. That of contended waits may turn out to be a deadlock.
+func (id *IncidentID) is(other *IncidentID) bool {
+	contended := func(kind string) bool { return kind != KindLostNotify && kind != KindPotentialDeadlock }
+	return id.Start == other.Start && id.First == other.First && (id.Kind == other.Kind || contended(id.Kind) && contended(other.Kind))
 }
 
 // IncidentPart is a wait, or a hold of what others waited for, within an incident.
@@ -202,7 +207,7 @@ func (s *Session) dropIncident(id *IncidentID) (freed int64, ok bool) {
 	list := s.now.Incidents
 	least := -1
 	if id != nil {
-		least = slices.IndexFunc(list, func(inc *Incident) bool { return inc.IncidentID == *id })
+		least = slices.IndexFunc(list, func(inc *Incident) bool { return inc.is(id) })
 	} else {
 		// A session that must give up many keeps costly ones, too.
 		for i := range list[:len(list)-min(newIncidents, len(list)/2)] {
