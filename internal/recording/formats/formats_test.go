@@ -54,6 +54,8 @@ func TestOpenFindsFormatAndCompression(t *testing.T) {
 	}
 	_, _, _, err = Open(bytes.NewReader(nil), "", Limit{})
 	require.ErrorIs(t, err, ErrEmpty)
+	_, _, _, err = Open(strings.NewReader("{\n  \"threadDump\": {}}"), "", Limit{})
+	require.ErrorContains(t, err, "a thread dump as JSON; take it as text: ")
 	_, _, _, err = Open(strings.NewReader("\x7fELF"), "", Limit{})
 	require.ErrorIs(t, err, ErrUnknown)
 	_, _, _, err = Open(bytes.NewReader(gzipped.Bytes()[:5]), "", Limit{})
