@@ -251,6 +251,7 @@ static void list_others(JNIEnv *env, const struct state *s) {
         (*weft_jvm.ti)->GetAllThreads(weft_jvm.ti, &count, &threads) != JVMTI_ERROR_NONE) {
         return;
     }
+    (*env)->EnsureLocalCapacity(env, count);
     for (jint i = 0; i < count; i++) {
         jint frames = 0;
         uint64_t id = weft_jvm_thread_id(env, threads[i]);

@@ -56,10 +56,12 @@ static void await(const struct weft_looker *l) {
 }
 
 static void look_until_stopped(JNIEnv *env, struct weft_looker *l, void *state) {
+    int64_t before = used();
     while (!atomic_load(&l->in.stop)) {
-        int64_t before = used();
         l->looks->look(env, state, &l->in);
-        pause_after(l, used() - before);
+        int64_t now = used();
+        pause_after(l, now - before); // which costs something, too
+        before = now;
         await(l);
     }
 }
