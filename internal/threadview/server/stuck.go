@@ -83,7 +83,7 @@ func (q *query) findVerdicts(open map[int]*openWait) {
 		case w.Wait == jvmthread.WaitFuture && len(workers) > 0:
 			w.by = workers
 		default:
-			w.by = before[q.subject(q.placeOf(w))]
+			w.by = q.withPools(before[q.subject(q.placeOf(w))])
 		}
 		list[i] = stuck.Wait{Thread: thread, By: w.by, Sure: w.sure}
 	}
@@ -91,6 +91,21 @@ func (q *query) findVerdicts(open map[int]*openWait) {
 	for i, thread := range threads {
 		open[thread].verdict = verdicts[i]
 	}
+}
+
+// withPools adds the living threads of the same pools: what one of them has ended, others may end.
+func (q *query) withPools(threads []int) []int {
+	pools := map[string]bool{}
+	for _, i := range threads {
+		pools[contention.Pool(q.sn.ThreadName(i))] = true
+	}
+	all := slices.Clone(threads)
+	for i := range q.sn.Threads {
+		if t := &q.sn.Threads[i]; t.Known && (!t.Dead || t.Last > q.to) && pools[contention.Pool(q.sn.ThreadName(i))] && !slices.Contains(threads, i) {
+			all = append(all, i)
+		}
+	}
+	return all
 }
 
 func (q *query) placeOf(w *openWait) place {

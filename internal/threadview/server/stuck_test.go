@@ -85,6 +85,12 @@ func TestStuckWaits(t *testing.T) {
 			s.add(40, holder, jvmthread.KindThreadEnd, jvmthread.Event{})
 		}, 1, false, "waiter waited 971 ms for a notify of Mailbox in Shop.take; 1 wait of 960 ms did not end, and holder, which notified it, has ended."},
 		"another thread may notify": {func(s *script) { s.notified(holder, waiter) }, 0, false, ""},
+		"another thread of the pool of the one that has ended may notify": {func(s *script) {
+			s.thread(8, "dispatcher-1")
+			s.thread(9, "dispatcher-2")
+			s.notified(8, waiter)
+			s.add(40, 8, jvmthread.KindThreadEnd, jvmthread.Event{})
+		}, 0, false, ""},
 		"a timeout ends it": {func(s *script) {
 			lock := s.lock("java.util.concurrent.locks.ReentrantLock$NonfairSync")
 			s.add(10, waiter, jvmthread.KindPark, jvmthread.Event{Lock: lock, Stack: s.stack(lockWait, "order"), Peer: holder, Arg: 30_000 * ms})
