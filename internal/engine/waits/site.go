@@ -147,7 +147,7 @@ func (r *Rules) Site(text string) Site {
 	return site
 }
 
-// loader returns " by AppClassLoader" for the class loader that a thread has asked for a class: the class of the last frame of the methods
+// loader returns " by AppClassLoader": the class loader that loads a class for a thread, which is that of the last frame of the methods
 // that ask each other. It is empty if all are of classes that loaders extend.
 func (s *stack) loader() string {
 	name := ""
