@@ -67,6 +67,7 @@ func (q *query) findVerdicts(open map[int]*openWait) {
 	}
 	workers := q.starvedWorkers(open)
 	before := q.endersBefore(open)
+	ended := func(i int) bool { return q.sn.Threads[i].Dead && q.sn.Threads[i].Last <= q.to }
 	threads := slices.Sorted(maps.Keys(open))
 	list := make([]stuck.Wait, len(threads))
 	for i, thread := range threads {
@@ -75,7 +76,7 @@ func (q *query) findVerdicts(open map[int]*openWait) {
 		case w.Wait == jvmthread.WaitLock && len(owners[w.Lock]) > 0:
 			w.by, w.sure = owners[w.Lock], true
 		case w.Wait == jvmthread.WaitJoin, w.Wait == jvmthread.WaitLock:
-			if w.Peer != 0 {
+			if w.Peer != 0 && (w.Wait == jvmthread.WaitLock || !ended(w.Peer)) {
 				w.by, w.sure = []int{w.Peer}, true
 			}
 		case w.Wait == jvmthread.WaitFuture && w.Peer != 0: // that runs the task
@@ -87,7 +88,7 @@ func (q *query) findVerdicts(open map[int]*openWait) {
 		}
 		list[i] = stuck.Wait{Thread: thread, By: w.by, Sure: w.sure}
 	}
-	verdicts := stuck.Find(list, func(i int) bool { return q.sn.Threads[i].Dead && q.sn.Threads[i].Last <= q.to })
+	verdicts := stuck.Find(list, ended)
 	for i, thread := range threads {
 		open[thread].verdict = verdicts[i]
 	}

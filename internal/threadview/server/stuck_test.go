@@ -91,6 +91,10 @@ func TestStuckWaits(t *testing.T) {
 			s.notified(8, waiter)
 			s.add(40, 8, jvmthread.KindThreadEnd, jvmthread.Event{})
 		}, 0, false, ""},
+		"the joined thread has just ended": {func(s *script) {
+			s.add(980, waiter, jvmthread.KindJoinStart, jvmthread.Event{Peer: holder, Stack: s.stack("java.lang.Thread.join", "close")})
+			s.add(985, holder, jvmthread.KindThreadEnd, jvmthread.Event{})
+		}, 0, false, ""},
 		"a timeout ends it": {func(s *script) {
 			lock := s.lock("java.util.concurrent.locks.ReentrantLock$NonfairSync")
 			s.add(10, waiter, jvmthread.KindPark, jvmthread.Event{Lock: lock, Stack: s.stack(lockWait, "order"), Peer: holder, Arg: 30_000 * ms})
