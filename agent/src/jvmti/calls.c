@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "hotspot/jvm.h"
@@ -286,7 +287,7 @@ static bool is_shown(void) {
     const struct watched none = {0};
     struct weft_system_call call;
     int64_t active;
-    pid_t self = (pid_t)gettid();
+    pid_t self = (pid_t)syscall(SYS_gettid); // glibc has gettid since 2.30 only
     return read_file(&none, self, SYSCALL, line) && weft_system_call_parse(line, &call) &&
            read_file(&none, self, SCHEDSTAT, line) && weft_system_call_parse_active(line, &active);
 }
