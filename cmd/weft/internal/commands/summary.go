@@ -37,7 +37,7 @@ const summaryExample = `  weft summary spans.json
   jstack PID | weft summary -
   weft summary dump1.txt dump2.txt dump3.txt           three dumps, some seconds apart
   weft summary now.weft --against release-41.weft     what got worse, and what got better
-  weft summary --format json spans.json | jq '.headline, .locks[0]'`
+  weft summary --format json spans.json | jq '.sessions[] | .headline, .answer.costs[0]'`
 
 // tuneForReading adapts Go's runtime to a program that reads a recording from its start to its end, unless the user has set GOMAXPROCS or GOGC.
 // A second processor would only collect garbage, and interrupt the first one for that: 1.5 times the CPU time, and no earlier result.
