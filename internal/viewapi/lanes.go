@@ -19,7 +19,8 @@ type Lanes struct {
 
 // Lane is one thread. Run i takes Width[i] steps, from left to right without gaps: the widths add up to Steps.
 //
-// Threads parked for a lock, a permit or an object of a pool are shown as blocked, and those that wait for a task or its time as idle. Code[i] describes what to paint:
+// Threads parked for a lock, a permit or an object of a pool are shown as blocked, those that wait for a task or its time as idle, and those
+// that read, write or wait for a process as io. Code[i] describes what to paint:
 //
 //	bits 0-3   the state that takes most of the run (index into Info.States); 15: the thread does not exist
 //	bits 4-7   the state that takes most of the rest; 15: there is no rest
@@ -31,6 +32,14 @@ type Lane struct {
 	Thread Thread `json:"thread"`
 	Width  []int  `json:"width"`
 	Code   []int  `json:"code"`
+	// Labels are the titles of waits, see Interval, in runs of one interval that have room for a text.
+	Labels []RunLabel `json:"labels"`
+}
+
+// RunLabel is what the thread did in a run: "blocked OrderBook", "reading from 10.0.0.7:5432".
+type RunLabel struct {
+	Run  int    `json:"run"` // index into Width
+	Text string `json:"text"`
 }
 
 // NoState is the code for no thread, or no rest.
@@ -72,7 +81,7 @@ type Minimap struct {
 	Step  int64 `json:"step"`
 	Steps int   `json:"steps"`
 	// Time[s][i] is the total time of all selected threads in state s within step i. It is empty for states that do not occur. As in lanes,
-	// threads parked for a lock, a permit or an object of a pool are blocked, and those without a task are idle.
+	// threads parked for a lock, a permit or an object of a pool are blocked, those without a task idle, and those in I/O io.
 	Time [][]int64 `json:"time"`
 }
 
@@ -109,7 +118,6 @@ type Arrow struct {
 	ToTime     int64   `json:"to_time"`    // time of the effect, not before FromTime
 	ToStart    int64   `json:"to_start"`   // when its wait had begun
 	Lock       LockRef `json:"lock"`       // id 0: none
-	Name       string  `json:"name"`       // of what it waited for: "OrderBook.lock", "HikariPool"; empty: not known
 	Confidence string  `json:"confidence"` // exact, fifo, inferred, ambiguous
 }
 
@@ -117,7 +125,7 @@ type Arrow struct {
 type Interval struct {
 	Thread ThreadRef `json:"thread"`
 	Seq    uint32    `json:"seq"`   // number of the interval within its thread, from 1
-	State  int       `json:"state"` // index into Info.States
+	State  int       `json:"state"` // index into Info.States, as lanes show it
 	Title  string    `json:"title"` // what the thread did: "blocked OrderBook", "join worker-3"
 	From   int64     `json:"from"`
 	To     int64     `json:"to"` // end so far, if it is open

@@ -12,7 +12,7 @@ package viewapi
 // Info describes the server: GET api/info.
 type Info struct {
 	Version      string    `json:"version"`
-	States       []string  `json:"states"`       // names of states; a state elsewhere is an index into this list. The last one, idle, is only what lanes show
+	States       []string  `json:"states"`       // names of states; a state elsewhere is an index into this list. The last two, idle and io, are only what lanes show
 	Interactions []string  `json:"interactions"` // names of the kinds of interactions; a kind elsewhere is an index into this list
 	Control      bool      `json:"control"`      // the control endpoints exist: pause, resume, options
 	TraceURL     string    `json:"trace_url"`    // template with {trace_id} and {span_id}; empty: no links to traces

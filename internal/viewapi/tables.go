@@ -51,12 +51,14 @@ type ThreadRow struct {
 }
 
 // ThreadSum is the sums of threads. Blocked includes deadlocks that were blocked before; Waited is waiting for an object; Idle is waiting for a
-// task or its time. The other states are in States only, which have all of the time: that of Idle is in them as parked, waiting, ...
+// task or its time, IO reading, writing, and waiting for a process. The other states are in States only, which have all of the time: that of
+// Idle and IO is in them as parked, waiting, ...
 type ThreadSum struct {
 	Blocked StateTime   `json:"blocked"`
 	Waited  StateTime   `json:"waited"`
 	Idle    StateTime   `json:"idle"`
-	States  []StateTime `json:"states"` // by index into Info.States, without its last one, idle
+	IO      StateTime   `json:"io"`
+	States  []StateTime `json:"states"` // by index into Info.States, without its last two, idle and io
 	Time    int64       `json:"time"`   // in all states except dead
 }
 

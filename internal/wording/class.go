@@ -28,7 +28,7 @@ func SimpleClass(class string) string {
 	if class == "" {
 		return "?"
 	}
-	if isActivity(class) {
+	if IsActivity(class) {
 		return class
 	}
 	if of, ok := strings.CutPrefix(class, classObject); ok {

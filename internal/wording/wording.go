@@ -88,7 +88,7 @@ var ofNothing = map[string]string{
 // Title returns the name of an interval: "blocked Inventory.lock", "wait Queue (timed out)". The object is what Object returns, or the thread
 // that it joins, or empty.
 func Title(s jvmthread.State, w jvmthread.Wait, object string, timedOut bool) string {
-	if isActivity(object) {
+	if IsActivity(object) {
 		return object
 	}
 	name := verbs[s]
@@ -109,7 +109,7 @@ func Title(s jvmthread.State, w jvmthread.Wait, object string, timedOut bool) st
 // that users know, and a sleeping one only for the time: the park of a sleeping virtual thread is for that thread.
 func Object(w jvmthread.Wait, class, lock, entry string) string {
 	switch {
-	case isActivity(class):
+	case IsActivity(class):
 		return class
 	case w == jvmthread.WaitIO && (class == processClass || strings.HasPrefix(lock, "ProcessImpl.")): // a monitor, or a condition
 		return "waiting for a process to end"
@@ -148,8 +148,8 @@ var activities = map[string]bool{
 	"reading": true, "writing": true, "syncing": true, "connecting": true, "opening": true, "locking": true, "waiting": true,
 }
 
-// isActivity reports whether the class of what a thread waits for says what it does instead: "reading from 10.0.0.7:5432".
-func isActivity(class string) bool {
+// IsActivity reports whether the class of what a thread waits for says what it does instead: "reading from 10.0.0.7:5432".
+func IsActivity(class string) bool {
 	first, _, more := strings.Cut(class, " ")
 	return more && activities[first]
 }
@@ -240,7 +240,7 @@ func Doing(s jvmthread.State, w jvmthread.Wait, object, function string) string 
 		text = "running"
 	case w == jvmthread.WaitNone:
 		return ""
-	case isActivity(object) && (w == jvmthread.WaitIO || w.Idle()):
+	case IsActivity(object) && (w == jvmthread.WaitIO || w.Idle()):
 		text = object
 	case s == jvmthread.StateDeadlocked:
 		text = "deadlocked at " + object

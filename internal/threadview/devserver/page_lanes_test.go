@@ -57,7 +57,7 @@ func TestLegendTogglesStates(t *testing.T) {
 		untilPixels(t, p, "state-"+state, atLeast(before*9/10))
 	}
 	assert.ElementsMatch(t, []string{
-		"blocked", "deadlocked", "reentering", "waiting", "parked", "idle", "joining", "sleeping", "queued", "suspended", "runnable", "unknown", "dead",
+		"blocked", "deadlocked", "reentering", "waiting", "parked", "I/O", "idle", "joining", "sleeping", "queued", "suspended", "runnable", "unknown", "dead",
 	}, p.Texts(".legend.states button"), "each state has an entry")
 }
 

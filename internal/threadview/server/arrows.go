@@ -38,7 +38,7 @@ func (q *query) arrows() (any, *Problem) {
 				ToStart: q.rel(e.Effect), Lock: q.lockRef(e.Lock), Confidence: e.Confidence.String(),
 			}
 			if iv, ok := q.sn.Numbered(e.To, e.ToSeq, e.Effect); ok {
-				a.ToStart, a.Name = q.rel(iv.Start), q.sn.Object(&iv)
+				a.ToStart = q.rel(iv.Start)
 			}
 			seen[e.From], seen[e.To] = true, true
 			out.Arrows = append(out.Arrows, a)

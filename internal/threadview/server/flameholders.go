@@ -71,6 +71,9 @@ func (s *flameSplit) cutHold(h *store.Hold, start, end jvmthread.Time) {
 		if from < to {
 			piece(at, from, doing{})
 			d := doing{stack: c.Stack(), state: c.State}
+			if shown := c.Shown(); shown == store.StateIO {
+				d.state = shown
+			}
 			if d.state == jvmthread.StateRunnable && d.stack == 0 {
 				d.stack, d.taken = took, took != 0
 			}

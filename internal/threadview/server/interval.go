@@ -64,11 +64,11 @@ func (q *query) interval() (any, *Problem) {
 
 func (q *query) detail(iv *store.Interval, when jvmthread.Time) *viewapi.Interval {
 	out := &viewapi.Interval{
-		Thread: q.threadRef(iv.Thread), Seq: uint32(iv.Seq), State: int(iv.State), Title: q.sn.Title(iv), From: q.rel(iv.Start), To: q.rel(iv.End),
+		Thread: q.threadRef(iv.Thread), Seq: uint32(iv.Seq), State: int(iv.Shown()), Title: q.sn.Title(iv), From: q.rel(iv.Start), To: q.rel(iv.End),
 		Marks: laneMarks(iv.State, iv.Marks), Timeout: max(0, iv.Timeout), Stack: q.stackOf(iv.Stack), Effects: []viewapi.Effect{}, Held: []viewapi.Holding{},
 		Wait: iv.Wait.String(), Site: q.site(iv.Stack), Holders: q.holders(iv), Span: q.span(iv.Thread, iv.Seq, when),
 	}
-	if iv.Lock != 0 {
+	if iv.Lock != 0 && !wording.IsActivity(q.sn.Class(iv.Lock)) {
 		l := q.lockRef(iv.Lock)
 		out.Lock = &l
 	}

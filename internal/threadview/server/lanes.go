@@ -5,6 +5,7 @@ package server
 
 import (
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 
@@ -12,7 +13,11 @@ import (
 const (
 	maxAnswer = 200_000
 	laneRoom  = 320 // bytes of a lane without its runs and names
+	labelRoom = 24  // bytes of a label without its text
 )
+
+// labelSteps is how long a run is that has room for a label: a step is about a pixel.
+const labelSteps = 32
 
 // lanes returns lanes of threads.
 func (q *query) lanes() (any, *Problem) {
@@ -68,6 +73,9 @@ func (q *query) paint(list []int, step int64) (lanes []viewapi.Lane, room int) {
 	for _, i := range list {
 		p := painter{q: q, step: step, steps: q.steps(step)}
 		lane := p.lane(i)
+		for _, l := range lane.Labels {
+			room += labelRoom + len(l.Text)
+		}
 		room += laneRoom + 6*(len(lane.Thread.Name)+len(lane.Thread.Group)+len(lane.Thread.Pool)+len(lane.Thread.VirtualGroup)) + digits(lane.Width) + digits(lane.Code)
 		lanes = append(lanes, lane)
 	}
@@ -120,27 +128,31 @@ type painter struct {
 // lane paints a thread.
 func (p *painter) lane(thread int) viewapi.Lane {
 	q := p.q
-	p.out = viewapi.Lane{Thread: q.thread(thread), Width: []int{}, Code: []int{}}
+	p.out = viewapi.Lane{Thread: q.thread(thread), Width: []int{}, Code: []int{}, Labels: []viewapi.RunLabel{}}
 	last := q.from
 	end := q.from + jvmthread.Time(p.step*int64(p.steps))
 	c := q.sn.Walk(thread, q.from, end)
 	for c.Next() {
 		if c.Start > last {
-			p.add(viewapi.NoState, 0, int64(c.Start-last))
+			p.add(nil, int64(c.Start-last))
 			last = c.Start
 		}
-		state := c.Shown()
-		p.add(int(state), laneMarks(state, c.Marks), int64(max(0, min(c.End, end)-last)))
+		p.add(&c, int64(max(0, min(c.End, end)-last)))
 		last = max(last, min(c.End, end))
 	}
 	if last < end {
-		p.add(viewapi.NoState, 0, int64(end-last))
+		p.add(nil, int64(end-last))
 	}
 	return p.out
 }
 
-// add appends a time in one state.
-func (p *painter) add(state, marks int, length int64) {
+// add appends a time in the interval of a cursor, or in which the thread does not exist.
+func (p *painter) add(c *store.Cursor, length int64) {
+	state, marks := viewapi.NoState, 0
+	if c != nil {
+		shown := c.Shown()
+		state, marks = int(shown), laneMarks(shown, c.Marks)
+	}
 	if length == 0 {
 		p.count++
 		p.marks |= marks
@@ -148,6 +160,7 @@ func (p *painter) add(state, marks int, length int64) {
 	for length > 0 {
 		if whole := length / p.step; whole > 0 && p.count == 0 {
 			p.run(int(whole), code(state, viewapi.NoState, 15, marks))
+			p.label(c, whole)
 			length -= whole * p.step
 			continue
 		}
@@ -199,6 +212,18 @@ func (p *painter) run(width, code int) {
 	}
 	l.Width = append(l.Width, width)
 	l.Code = append(l.Code, code)
+}
+
+// label says what the thread waited for in the last run, which has some steps of an interval.
+func (p *painter) label(c *store.Cursor, steps int64) {
+	if c == nil || c.Wait() == jvmthread.WaitNone || steps < labelSteps {
+		return
+	}
+	iv := c.Interval()
+	label := viewapi.RunLabel{Run: len(p.out.Code) - 1, Text: p.q.sn.Title(&iv)}
+	if n := len(p.out.Labels); n == 0 || p.out.Labels[n-1].Run != label.Run {
+		p.out.Labels = append(p.out.Labels, label)
+	}
 }
 
 func code(first, second, share, marks int) int { return first | second<<4 | share<<8 | marks<<12 }

@@ -17,20 +17,22 @@ import (
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 
-// The overview has the colors of the lanes: who waits for a ReentrantLock is blocked. Arrows name what the thread waited for.
-func TestOverviewAndArrowsKnowContendedParks(t *testing.T) {
+// The overview has the colors of the lanes: who waits for a ReentrantLock is blocked. Lanes name what the thread waited for.
+func TestOverviewAndLanesKnowContendedParks(t *testing.T) {
 	f := reportAndMatchers(t, time.Second)
 	busy := fmt.Sprintf("?from=%d&to=%d", 200*ms, 210*ms)
 	overview := ask[viewapi.Minimap](f, "/minimap"+busy+"&width=1")
 	assert.Equal(t, []int64{3 * 10 * ms}, overview.Time[jvmthread.StateBlocked])
 	assert.Equal(t, []int64{10 * ms}, overview.Time[store.StateIdle], "the worker without a task")
-	for _, arrow := range ask[viewapi.Arrows](f, "/interactions").Arrows {
-		if want := "OrderBook.lock"; arrow.Lock.Hash == "b00c" {
-			assert.Equal(t, want, arrow.Name)
-		} else if arrow.Lock.Hash == "9001" {
-			assert.Equal(t, "HikariPool", arrow.Name)
+	labels := map[string]bool{}
+	for _, lane := range ask[viewapi.Lanes](f, "/lanes").Lanes {
+		for _, label := range lane.Labels {
+			labels[label.Text] = true
+			assert.GreaterOrEqual(t, lane.Width[label.Run], 32, label.Text)
 		}
 	}
+	assert.Contains(t, labels, "blocked OrderBook.lock")
+	assert.Contains(t, labels, "idle")
 }
 
 // Rows of contended waits say which locks and pools they are for, over whole blocks and over parts of them.

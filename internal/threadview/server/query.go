@@ -146,7 +146,7 @@ func stateNames() []string {
 	for i := range names {
 		names[i] = jvmthread.State(i).String()
 	}
-	return append(names, "idle")
+	return append(names, "idle", "io")
 }
 
 func kindNames() []string {

@@ -54,16 +54,20 @@ type threadTally struct {
 	states  [jvmthread.NumStates]viewapi.StateTime
 	blocked viewapi.StateTime // contended waits
 	idle    viewapi.StateTime // see store.StateIdle
+	io      viewapi.StateTime // see store.StateIO
 }
 
 // add adds intervals of a state, of which begun do not continue a wait.
-func (t *threadTally) add(s jvmthread.State, contended, idle bool, count, begun, time int64) {
+func (t *threadTally) add(s, shown jvmthread.State, contended bool, count, begun, time int64) {
 	add(&t.states[s], count, time)
 	if contended {
 		add(&t.blocked, begun, time)
 	}
-	if idle {
+	switch shown {
+	case store.StateIdle:
 		add(&t.idle, count, time)
+	case store.StateIO:
+		add(&t.io, count, time)
 	}
 }
 
@@ -93,14 +97,14 @@ func (q *query) tally(sel selection, of func(thread int) *threadTally) {
 	q.sums(everyone, func(*store.Rollup) bool { return true }, func(r *store.Rollup) {
 		for i := range r.Threads {
 			if t := &r.Threads[i]; sel.has[t.Thread] {
-				of(int(t.Thread)).add(t.State, t.Contended, t.Idle, int64(t.Count), int64(t.Begun), t.Time)
+				of(int(t.Thread)).add(t.State, t.Shown, t.Contended, int64(t.Count), int64(t.Begun), t.Time)
 			}
 		}
 	}, func(c *store.Cursor) {
 		t := of(c.Thread())
 		for c.Next() {
 			count, time := q.share(c)
-			t.add(c.State, c.Wait().Contended(), c.Shown() == store.StateIdle, count, q.begun(c, count), time)
+			t.add(c.State, c.Shown(), c.Wait().Contended(), count, q.begun(c, count), time)
 		}
 	})
 }
@@ -111,11 +115,12 @@ func (t *threadTally) merge(o *threadTally) {
 	}
 	add(&t.blocked, o.blocked.Count, o.blocked.Time)
 	add(&t.idle, o.idle.Count, o.idle.Time)
+	add(&t.io, o.io.Count, o.io.Time)
 }
 
 // sum adds up states.
 func (t *threadTally) sum() viewapi.ThreadSum {
-	s := viewapi.ThreadSum{States: t.states[:], Blocked: t.blocked, Waited: t.states[jvmthread.StateWaiting], Idle: t.idle}
+	s := viewapi.ThreadSum{States: t.states[:], Blocked: t.blocked, Waited: t.states[jvmthread.StateWaiting], Idle: t.idle, IO: t.io}
 	for st := range s.States {
 		if jvmthread.State(st) != jvmthread.StateDead {
 			s.Time += s.States[st].Time

@@ -47,8 +47,11 @@ func (q *query) classes() (any, *Problem) {
 		return t
 	}
 	q.waits(sel, kinds, func(k kind, at place) *waits {
-		if k == kindBlocked {
+		switch {
+		case k == kindBlocked:
 			return blocked.of(at)
+		case wording.IsActivity(q.sn.Classes[at.class]): // no lock
+			return nil
 		}
 		return &of(at.class)[k]
 	})

@@ -94,7 +94,7 @@ func (a *adder) intervals(b *Block) {
 
 func (a *adder) interval(iv *Interval, ref Ref) {
 	length := int64(iv.End - iv.Start)
-	k := ThreadSum{Thread: uint32(iv.Thread), State: iv.State, Contended: iv.Wait.Contended(), Idle: iv.Shown() == StateIdle}
+	k := ThreadSum{Thread: uint32(iv.Thread), State: iv.State, Contended: iv.Wait.Contended(), Shown: iv.Shown()}
 	t := a.threads[k]
 	if t == nil {
 		sum := k

@@ -75,20 +75,24 @@ func (iv *Interval) As() jvmthread.State { return as(iv.State, iv.Wait) }
 // Shown is the state in whose color the interval is painted.
 func (iv *Interval) Shown() jvmthread.State { return shown(iv.State, iv.Wait) }
 
-// StateIdle is what a thread without a task is shown as, in addition to the states that the JVM knows. NumShown is one more.
+// What threads are shown as in addition to the states that the JVM knows: one without a task, and one that reads, writes, or waits for a
+// process. NumShown is the number of all.
 const (
-	StateIdle = jvmthread.State(jvmthread.NumStates)
-	NumShown  = jvmthread.NumStates + 1
+	StateIdle = jvmthread.State(jvmthread.NumStates + iota)
+	StateIO
+	NumShown = jvmthread.NumStates + iota
 )
 
-// shown is the state in whose color an interval is painted: blocked if the thread is parked for something that others hold, and idle if it
-// waits for a task or its time.
+// shown is the state in whose color an interval is painted: blocked if the thread is parked for something that others hold, idle if it
+// waits for a task or its time, and I/O, for which the JVM has no state.
 func shown(state jvmthread.State, wait jvmthread.Wait) jvmthread.State {
 	switch {
 	case state == jvmthread.StateParked && wait.Contended():
 		return jvmthread.StateBlocked
 	case wait.Idle() && state != jvmthread.StateDeadlocked:
 		return StateIdle
+	case wait == jvmthread.WaitIO && state != jvmthread.StateDeadlocked:
+		return StateIO
 	}
 	return state
 }

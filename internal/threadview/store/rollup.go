@@ -38,7 +38,7 @@ type ThreadSum struct {
 	Begun     uint32 // of them, those that do not continue a wait
 	State     jvmthread.State
 	Contended bool
-	Idle      bool
+	Shown     jvmthread.State
 }
 
 // WaitSum is the waits of one kind at one place for locks of one class.

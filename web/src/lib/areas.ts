@@ -16,6 +16,7 @@ export const stackOrder: State[] = [
   "joining",
   "waiting",
   "parked",
+  "io",
   "sleeping",
   "idle",
   "unknown",

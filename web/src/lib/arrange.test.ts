@@ -29,6 +29,7 @@ function thread(id: number, name: string, blocked = 0, idle = 0, waited = 0): Th
     blocked: blocked > 0 ? {count: 1, time: blocked} : none,
     waited: {count: 1, time: waited},
     idle: {count: 1, time: idle},
+    io: none,
     states,
     time: 100,
   };

@@ -197,13 +197,14 @@ function sumOf(name: string, members: readonly ThreadRow[]): VirtualGroup {
     blocked: none,
     waited: none,
     idle: none,
+    io: none,
     states: [],
     time: 0,
     over_time: [],
   };
   for (const thread of members) {
     if (!thread.dead) group.alive++;
-    for (const sum of ["blocked", "waited", "idle"] as const) group[sum] = plus(group[sum], thread[sum]);
+    for (const sum of ["blocked", "waited", "idle", "io"] as const) group[sum] = plus(group[sum], thread[sum]);
     thread.states.forEach((time, i) => {
       group.states[i] = plus(group.states[i] ?? none, time);
     });

@@ -81,6 +81,7 @@ const did: Partial<Record<State, string>> = {
   waiting: "in Object.wait",
   joining: "waiting for a thread to end",
   reentering: "reentering a monitor",
+  io: "in I/O",
 };
 
 const notes: Record<number, string> = {

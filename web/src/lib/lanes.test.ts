@@ -34,7 +34,14 @@ test("runs cover the lane without gaps", () => {
     version: 1,
     total: 1,
     offset: 0,
-    lanes: [{thread, width: [3, 1, 6], code: [noState, 2 | (15 << 4) | (15 << 8), 1 | (15 << 4) | (15 << 8)]}],
+    lanes: [
+      {
+        thread,
+        width: [3, 1, 6],
+        code: [noState, 2 | (15 << 4) | (15 << 8), 1 | (15 << 4) | (15 << 8)],
+        labels: [{run: 1, text: "blocked OrderBook"}],
+      },
+    ],
   };
   const of = strip(lanes, lanes.lanes[0]!);
   assert.equal(runAt(of, 999), -1);
@@ -44,8 +51,9 @@ test("runs cover the lane without gaps", () => {
   assert.equal(runAt(of, 1400), 2);
   assert.equal(runAt(of, 1999), 2);
   assert.equal(runAt(of, 2000), -1);
+  assert.deepEqual([...of.labels], [[1, "blocked OrderBook"]]);
   assert.deepEqual([run(of, 0).state, run(of, 1).state, run(of, 2).from, run(of, 2).to], [noState, 2, 4, 10]);
-  assert.equal(runAt(strip({...lanes, lanes: []}, {thread, width: [], code: []}), 1000), -1);
+  assert.equal(runAt(strip({...lanes, lanes: []}, {thread, width: [], code: [], labels: []}), 1000), -1);
 });
 
 test("ids are written as ranges", () => {

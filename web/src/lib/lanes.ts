@@ -39,6 +39,8 @@ export interface Strip {
   step: number;
   ends: Uint32Array;
   codes: Uint32Array;
+  /** What the thread waited for, by index of the run. */
+  labels: Map<number, string>;
 }
 
 export function strip(lanes: Lanes, lane: Lane): Strip {
@@ -48,7 +50,8 @@ export function strip(lanes: Lanes, lane: Lane): Strip {
     end += width;
     ends[i] = end;
   });
-  return {from: lanes.from, step: lanes.step, ends, codes: Uint32Array.from(lane.code)};
+  const labels = new Map(lane.labels.map(({run, text}) => [run, text]));
+  return {from: lanes.from, step: lanes.step, ends, codes: Uint32Array.from(lane.code), labels};
 }
 
 /** The index of the run at a time; -1 outside. */

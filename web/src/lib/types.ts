@@ -140,6 +140,12 @@ export interface Lane {
   thread: Thread;
   width: number[];
   code: number[];
+  labels: RunLabel[];
+}
+
+export interface RunLabel {
+  run: number;
+  text: string;
 }
 
 export interface Thread {
@@ -193,7 +199,6 @@ export interface Arrow {
   to_time: number;
   to_start: number;
   lock: LockRef;
-  name: string;
   confidence: string;
 }
 
@@ -763,6 +768,7 @@ export interface ThreadSum {
   blocked: StateTime;
   waited: StateTime;
   idle: StateTime;
+  io: StateTime;
   states: StateTime[];
   time: number;
 }

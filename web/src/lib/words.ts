@@ -17,6 +17,7 @@ export const states = [
   "dead",
   "queued",
   "idle",
+  "io",
 ] as const;
 export type State = (typeof states)[number];
 
@@ -29,13 +30,19 @@ export const stateHelp: Record<State, string> = {
   reentering: "Notified or timed out, waiting to re-enter the monitor",
   joining: "Waiting for another thread to end",
   sleeping: "In Thread.sleep",
-  parked: "In LockSupport.park, but not for a lock or a task: waiting for a result, a condition or an item",
+  parked: "In LockSupport.park, but not for a lock, a task or I/O: waiting for a result, a condition or an item",
   deadlocked: "Part of a cycle of waiting threads: it will never continue",
   suspended: "Suspended by Thread.suspend or a debugger",
   dead: "Ended",
   queued: "A virtual thread that could run and waits for a carrier, the platform thread to run on",
   idle: "Without work: a worker that waits for a task, or a timer for the time of the next one",
+  io: "Reading or writing a file or a socket, or waiting for a process to end",
 };
+
+/** What a state is called on the page. */
+export function stateTitle(state: State): string {
+  return state === "io" ? "I/O" : state;
+}
 
 /** What the kinds of waits are called, and the state in whose color they are shown: contended ones as blocked. */
 export const waits: Record<string, {title: string; state: State}> = {
@@ -51,7 +58,7 @@ export const waits: Record<string, {title: string; state: State}> = {
   queue: {title: "queue", state: "parked"},
   object: {title: "Object.wait", state: "waiting"},
   join: {title: "end of a thread", state: "joining"},
-  io: {title: "I/O", state: "parked"},
+  io: {title: "I/O", state: "io"},
   sleep: {title: "sleep", state: "sleeping"},
   timer: {title: "next run of a timer", state: "idle"},
   idle: {title: "next task", state: "idle"},
@@ -64,11 +71,6 @@ export function waitTitle(kind: string): string {
   return waits[kind]?.title ?? "";
 }
 
-/** The kinds of waits that count as contention. */
-export function isContended(kind: string): boolean {
-  return waits[kind]?.state === "blocked";
-}
-
 /** The order of the legend: the costliest states first. */
 export const legend: State[] = [
   "blocked",
@@ -76,6 +78,7 @@ export const legend: State[] = [
   "reentering",
   "waiting",
   "parked",
+  "io",
   "idle",
   "joining",
   "sleeping",

@@ -72,15 +72,21 @@ function painted(codes: number[]) {
   const rects: {state: number; x: number; width: number; height: number}[] = [];
   const rect = (state: number, x: number, _: number, width: number, height: number) =>
     rects.push({state, x, width, height});
-  const strip = {from: 0, step: 100, ends: Uint32Array.from(codes, (_, i) => i + 1), codes: Uint32Array.from(codes)};
-  paintLanes(made, {rect, end: () => {}} as unknown as Raster, [{strip, y: 0, height: 20}], new Set(), () => "");
+  const strip = {
+    from: 0,
+    step: 100,
+    ends: Uint32Array.from(codes, (_, i) => i + 1),
+    codes: Uint32Array.from(codes),
+    labels: new Map(codes.map((_, i) => [i, ""])),
+  };
+  paintLanes(made, {rect, end: () => {}} as unknown as Raster, [{strip, y: 0, height: 20}], new Set());
   return {rects, boxes};
 }
 
 const code = (state: number, marks = 0) => state | (noState << 4) | (15 << 8) | (marks << 12);
 
 test("a state is a box that ends where the next one begins", () => {
-  const some = ["runnable", "blocked", "waiting", "joining", "sleeping", "parked", "deadlocked", "dead"] as const;
+  const some = ["runnable", "blocked", "waiting", "joining", "sleeping", "parked", "deadlocked", "dead", "io"] as const;
   const {rects} = painted(some.map((state) => code(states.indexOf(state))));
   assert.deepEqual(
     rects,

@@ -5,7 +5,7 @@
 import {instant} from "../lib/format";
 import {type Span, ticks, toPixel} from "../lib/scale";
 import type {Arrow, Gap, Segment} from "../lib/types";
-import {type Kind, states} from "../lib/words";
+import {type Kind, states, stateTitle} from "../lib/words";
 import {dashOf, type Palette} from "./palette";
 
 export const rulerHeight = 26;
@@ -241,7 +241,7 @@ export function paintRange(brush: Brush, range: Span): void {
   fill(brush, "accent", x0, rulerHeight - 4, x1 - x0, 3);
 }
 
-export function label(state: number, object: string): string {
-  const name = states[state] ?? "";
-  return object === "" ? name : `${name} ${object}`;
+export function label(state: number): string {
+  const name = states[state];
+  return name ? stateTitle(name) : "";
 }

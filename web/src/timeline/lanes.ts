@@ -4,7 +4,7 @@
 // Paints the runs of lanes as pixels, with labels where there is room for them.
 import {mark, noState, runAt, type Strip} from "../lib/lanes";
 import {states} from "../lib/words";
-import {type Brush, fill, fit} from "./draw";
+import {type Brush, fill, fit, label} from "./draw";
 import {heightOf} from "./palette";
 import type {Raster} from "./raster";
 
@@ -40,7 +40,6 @@ export function paintLanes(
   raster: Raster,
   lanes: readonly LaneOnScreen[],
   hidden: ReadonlySet<number>,
-  name: (lane: number, state: number, from: number, to: number) => string,
 ): void {
   const {view, width, ratio} = brush;
   const labels: Label[] = [];
@@ -48,7 +47,7 @@ export function paintLanes(
   const scale = (width * ratio) / (view.to - view.from);
   const edge = 10 * ratio;
   const right = Math.round(width * ratio) + edge;
-  lanes.forEach(({strip, y, height}, lane) => {
+  for (const {strip, y, height} of lanes) {
     const {from, step, ends, codes} = strip;
     const full = Math.round((height - 2 * inset) * ratio);
     const bottom = Math.round((y + height - inset) * ratio);
@@ -73,7 +72,7 @@ export function paintLanes(
         raster.rect(state, x0, bottom - h, w > 4 * ratio ? w - ratio : w, h);
         if (w > 54 * ratio && h > 7 * ratio) {
           const x = Math.max(2, x0 / ratio) + 5;
-          const text = name(lane, state, begin, end);
+          const text = strip.labels.get(i) ?? label(state);
           labels.push({text, x, y: (bottom - h / 2) / ratio, width: x1 / ratio - x - 5, height: h / ratio, state});
         }
       }
@@ -81,7 +80,7 @@ export function paintLanes(
         marks.push({x: x1 / ratio, y: (bottom - full) / ratio, h: full / ratio, marks: code >> 12});
       }
     }
-  });
+  }
   raster.end(brush.ctx, ratio);
   paintMarks(brush, marks);
   paintLabels(brush, labels);

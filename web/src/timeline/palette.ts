@@ -21,6 +21,7 @@ export const patternOf: Record<State, Pattern> = {
   dead: "plain",
   queued: "dots",
   idle: "specks",
+  io: "backslash",
 };
 
 /** Share of the height of a lane: running and blocked threads are tall, voluntary waits are low. */
@@ -38,6 +39,7 @@ export const heightOf: Record<State, number> = {
   dead: 0.12,
   queued: 0.8,
   idle: 0.3,
+  io: 0.62,
 };
 
 export const dashOf: Record<Kind, number[]> = {

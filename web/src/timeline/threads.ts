@@ -33,6 +33,8 @@ export interface Hit {
   state: number;
   rest: number;
   share: number;
+  /** What the thread did in it. */
+  label: string;
   from: number;
   to: number;
 }
@@ -64,7 +66,6 @@ export class ThreadsPlane extends Plane {
   private hidden: ReadonlySet<number> = new Set();
   private arrows: Arrow[] = [];
   private calls: Call[] = [];
-  private arrowsTo = new Map<number, Arrow[]>();
   private kindNames: Kind[] = [];
   path: Path | null = null;
   gaps: readonly Gap[] = [];
@@ -142,12 +143,6 @@ export class ThreadsPlane extends Plane {
     this.arrows = arrows;
     this.calls = calls;
     this.kindNames = names;
-    this.arrowsTo.clear();
-    for (const arrow of arrows) {
-      const list = this.arrowsTo.get(arrow.to);
-      if (list) list.push(arrow);
-      else this.arrowsTo.set(arrow.to, [arrow]);
-    }
     this.changed();
   }
 
@@ -196,9 +191,7 @@ export class ThreadsPlane extends Plane {
     const {lanes, areas} = this.paintRows();
     this.raster.begin(Math.round(this.width * this.ratio), Math.round(this.height * this.ratio), this.colors);
     paintAreas(this, this.raster, areas, this.hidden);
-    paintLanes(this, this.raster, lanes, this.hidden, (lane, state, from, to) =>
-      this.label(lanes[lane]!.thread, state, from, to),
-    );
+    paintLanes(this, this.raster, lanes, this.hidden);
     paintPeaks(this, areas);
     paintGaps(this, this.gaps);
     const onScreen: ArrowInRows[] = [];
@@ -239,8 +232,8 @@ export class ThreadsPlane extends Plane {
     return place ? place.y - this.scrollTop + rulerHeight + place.height - 2.5 : null;
   }
 
-  private paintRows(): {lanes: (LaneOnScreen & {thread: number})[]; areas: AreaOnScreen[]} {
-    const lanes: (LaneOnScreen & {thread: number})[] = [];
+  private paintRows(): {lanes: LaneOnScreen[]; areas: AreaOnScreen[]} {
+    const lanes: LaneOnScreen[] = [];
     const areas: AreaOnScreen[] = [];
     const {first, last} = this.visible();
     for (const row of this.rows.slice(first, last + 1)) {
@@ -262,18 +255,9 @@ export class ThreadsPlane extends Plane {
       fill(this, "line-soft", 0, y + row.height - 1, this.width, 1);
       if (row.thread.dead && !this.hidden.has(states.indexOf("dead"))) paintEnd(this, row.thread.to, y, row.height);
       const strip = this.cache.best(row.thread.id, this.view);
-      if (strip) lanes.push({strip, y, height: row.height, thread: row.thread.id});
+      if (strip) lanes.push({strip, y, height: row.height});
     }
     return {lanes, areas};
-  }
-
-  /** The label of an interval. What it waits for is known only if an arrow ends it: the page loads no more than it shows. */
-  private label(thread: number, state: number, from: number, to: number): string {
-    const slack = (this.view.to - this.view.from) / this.width;
-    const arrow = this.arrowsTo
-      .get(thread)
-      ?.find((one) => Math.abs(one.to_time - to) <= 2 * slack && Math.abs(one.to_start - from) <= 2 * slack);
-    return label(state, arrow?.name ?? "");
   }
 
   private isChosen(arrow: Arrow): boolean {
@@ -314,6 +298,7 @@ export class ThreadsPlane extends Plane {
       state: at.state,
       rest: at.rest,
       share: at.share,
+      label: strip.labels.get(index) ?? label(at.state),
       from: strip.from + at.from * strip.step,
       to: strip.from + at.to * strip.step,
     };

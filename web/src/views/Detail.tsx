@@ -5,7 +5,7 @@
 import {duration, exact, instant, percent, shortMethod} from "../lib/format";
 import {mark} from "../lib/lanes";
 import type {Interval} from "../lib/types";
-import {confidenceHelp, isContended, type State, states, waitTitle} from "../lib/words";
+import {confidenceHelp, type State, states, waitTitle} from "../lib/words";
 import {show} from "../store";
 import {Button, Fact, Frames, Problem, Swatch} from "../ui/parts";
 import {go, IntervalName, KindName, LockName, SpanLink, ThreadName} from "./links";
@@ -18,9 +18,7 @@ export function Detail({interval, error}: {interval: Interval | null; error: str
       </section>
     );
   }
-  // As in the lanes: whoever waits for a lock is blocked, also if it is parked.
-  const own = states[interval.state] ?? "unknown";
-  const state = own === "parked" && isContended(interval.wait) ? "blocked" : own;
+  const state = states[interval.state] ?? "unknown";
   return (
     <section class="detail" aria-label="Interval">
       <Head interval={interval} state={state} />
@@ -49,6 +47,8 @@ const verbs: Partial<Record<State, string>> = {
   sleeping: "slept",
   parked: "parked",
   queued: "was queued",
+  idle: "waited",
+  io: "waited",
 };
 
 function Head({interval, state}: {interval: Interval; state: State}) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // All keys, gestures and marks on one screen.
-import {legend, stateHelp} from "../lib/words";
+import {legend, stateHelp, stateTitle} from "../lib/words";
 import {keyHelp} from "../timeline/keys";
 import {Icon} from "../ui/Icon";
 import {Dialog} from "../ui/Popup";
@@ -54,7 +54,7 @@ export function Help({onClose}: {onClose: () => void}) {
             {legend.map((state) => (
               <div key={state}>
                 <dt>
-                  <Swatch state={state} /> {state}
+                  <Swatch state={state} /> {stateTitle(state)}
                 </dt>
                 <dd title={stateHelp[state]}>{stateHelp[state].split(/[:;,] /)[0]}</dd>
               </div>

@@ -165,7 +165,7 @@ function chosenHint(n: number, one: string, many: string): string {
 }
 
 function total(threads: readonly ThreadSum[], number = threads.length): ThreadRow {
-  const add = (key: "blocked" | "waited" | "idle"): StateTime => ({
+  const add = (key: "blocked" | "waited" | "idle" | "io"): StateTime => ({
     count: threads.reduce((sum, thread) => sum + thread[key].count, 0),
     time: threads.reduce((sum, thread) => sum + thread[key].time, 0),
   });
@@ -185,6 +185,7 @@ function total(threads: readonly ThreadSum[], number = threads.length): ThreadRo
     blocked: add("blocked"),
     waited: add("waited"),
     idle: add("idle"),
+    io: add("io"),
     states: [],
     time: 0,
   };

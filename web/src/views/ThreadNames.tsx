@@ -155,7 +155,7 @@ function describe({name, id, group, daemon, virtual, dead, blocked, waited}: Thr
 /** How many threads of a group were in which state, those with the most first. */
 function inStates(counts: Float64Array): string {
   const list = stackNumbers.filter((state) => counts[state]! >= 0.005).sort((a, b) => counts[b]! - counts[a]!);
-  return list.map((state) => `${threadsText(counts[state]!)} ${label(state, "")}`).join(", ") || "none";
+  return list.map((state) => `${threadsText(counts[state]!)} ${label(state)}`).join(", ") || "none";
 }
 
 export function Tip({hover: {hit, group, x, y}, name, plane}: {hover: Hover; name: string; plane: ThreadsPlane}) {
@@ -168,8 +168,8 @@ export function Tip({hover: {hit, group, x, y}, name, plane}: {hover: Hover; nam
       {hit && (
         <span>
           {hit.rest !== noState
-            ? `mixed: ${label(hit.state, "")} ${percent(hit.share)}, ${label(hit.rest, "")} …`
-            : `${label(hit.state, "")} about ${duration(hit.to - hit.from)}`}
+            ? `mixed: ${label(hit.state)} ${percent(hit.share)}, ${label(hit.rest)} …`
+            : `${hit.label} about ${duration(hit.to - hit.from)}`}
         </span>
       )}
       <span class="faint">{instant((hit ?? group)!.time, (plane.view.to - plane.view.from) / 1000)}</span>

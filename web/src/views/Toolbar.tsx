@@ -10,7 +10,17 @@ import type {Shown} from "../lib/link";
 import {type Grouping, isFiltering} from "../lib/rows";
 import {toggled} from "../lib/table";
 import type {Arrows, Path, ThreadSum} from "../lib/types";
-import {arrowKinds, type Kind, kindHelp, kindTitle, legend, type State, stateHelp, states} from "../lib/words";
+import {
+  arrowKinds,
+  type Kind,
+  kindHelp,
+  kindTitle,
+  legend,
+  type State,
+  stateHelp,
+  states,
+  stateTitle,
+} from "../lib/words";
 import {now, show} from "../store";
 import {dashOf} from "../timeline/palette";
 import {Menu} from "../ui/Popup";
@@ -128,8 +138,8 @@ const groupings: Record<Grouping, string> = {none: "No groups", group: "By threa
 function StateSwitch({state, shown}: {state: State; shown: Shown}) {
   const {threads, groups} = useKnown();
   const number = states.indexOf(state);
-  const seen = ({states, idle}: ThreadSum) => {
-    const sum = state === "idle" ? idle : states[number];
+  const seen = ({states, ...sums}: ThreadSum) => {
+    const sum = state === "idle" || state === "io" ? sums[state] : states[number];
     return !!sum && (sum.time > 0 || sum.count > 0);
   };
   const there = threads.some((thread) => (state === "dead" && thread.dead) || seen(thread)) || groups.some(seen);
@@ -144,7 +154,7 @@ function StateSwitch({state, shown}: {state: State; shown: Shown}) {
       onClick={() => show({hidden: toggled(shown.hidden, state)})}
     >
       <Swatch state={state} />
-      {state}
+      {stateTitle(state)}
     </button>
   );
 }

@@ -4,7 +4,7 @@
 // The columns of waits by kind.
 import {count} from "../lib/format";
 import type {KindRow} from "../lib/types";
-import {type State, waits, waitTitle} from "../lib/words";
+import {type State, stateTitle, waits, waitTitle} from "../lib/words";
 import {Swatch} from "../ui/parts";
 import type {Column} from "../ui/tableState";
 import {countColumn, less, statsColumns} from "./columns";
@@ -24,7 +24,7 @@ const states: Record<string, State> = {
 const names: Record<string, string> = {park: "park, for an unknown reason", unknown: "not known"};
 
 function stateOf({state, wait}: KindRow): State {
-  return states[state] ?? waits[wait]?.state ?? "unknown";
+  return waits[wait]?.state ?? states[state] ?? "unknown";
 }
 
 export function kindColumns(sum: KindRow | undefined): Column<KindRow>[] {
@@ -41,7 +41,7 @@ export function kindColumns(sum: KindRow | undefined): Column<KindRow>[] {
           {row !== sum && <Swatch state={stateOf(row)} />} {title(row)}
         </>
       ),
-      tip: (row) => (row === sum ? "" : `${title(row)}: counted as ${stateOf(row)}`),
+      tip: (row) => (row === sum ? "" : `${title(row)}: shown as ${stateTitle(stateOf(row))}`),
     },
     {
       key: "names",
