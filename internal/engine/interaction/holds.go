@@ -43,7 +43,7 @@ func (o *owners) Cut(at jvmthread.Time, room []jvmthread.Hold, queues []Queue) (
 
 // appendOpen appends the current holds of a lock up to a time.
 func (o *owners) appendOpen(holds []jvmthread.Hold, l *lock, at jvmthread.Time) []jvmthread.Hold {
-	if l.owner != jvmthread.NoThread {
+	if l.owner != jvmthread.NoThread && !l.pool.is {
 		end, open := o.heldUntil(l, at)
 		marks := l.marks | jvmthread.HoldSoFar
 		if open {

@@ -30,12 +30,18 @@ func (l *lock) remove(id jvmthread.ThreadID) (w waiter) {
 }
 
 // notify binds a notify to the first waiter that is not notified yet, a notifyAll to all of them.
-func (m *monitors) notify(id jvmthread.LockID, c cause, all bool) {
+func (m *monitors) notify(id jvmthread.LockID, c cause, all bool, me *waiting) {
 	l := m.owners.lock(id, c.time)
 	if l == nil {
 		return
 	}
 	m.owners.own(l, c.from.Thread, c.time, l.othersBlocked(0))
+	switch {
+	case m.timeline.Returns(c.stack):
+		m.gives(l, me, c.time)
+	case l.pool.is:
+		m.notifiedPool(l, me)
+	}
 	if !m.mark(l, c, all) && !m.bindLate(l, c, all) {
 		m.counters.NotifiesUnbound++
 	}

@@ -23,6 +23,7 @@ type lock struct {
 	release cause // if the lock is known to be free; else zero
 	waiters []waiter
 	sharers []sharer
+	pool    pool
 	woken   []jvmthread.Interval // waits that nothing explains yet; see jvmthread.FlagLateNotify
 }
 
@@ -90,7 +91,7 @@ func (o *owners) own(l *lock, id jvmthread.ThreadID, at jvmthread.Time, h how) {
 // endHold ends the hold of the current owner, if any.
 func (o *owners) endHold(l *lock, at jvmthread.Time, marks jvmthread.HoldMarks) {
 	at = max(at, l.seen)
-	if l.owner != jvmthread.NoThread && at > l.since {
+	if l.owner != jvmthread.NoThread && at > l.since && !l.pool.is {
 		o.holds = append(o.holds, jvmthread.Hold{Start: l.since, End: at, Lock: l.id, Thread: l.owner, Marks: l.marks | marks})
 	}
 }

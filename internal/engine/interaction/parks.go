@@ -102,7 +102,7 @@ func (p *parks) releases(c cause, th *timeline.Thread, open *jvmthread.Interval)
 		return
 	}
 	if open.Wait != jvmthread.WaitLock {
-		p.endShare(l, p.waits.of(th), c.time, open)
+		p.owners.endShare(l, p.waits.of(th), c.time, open.Began())
 		return
 	}
 	if l.owner != c.from.Thread { // the owner is only known from when a thread began to wait

@@ -47,11 +47,11 @@ func (me *waiting) share(l *lock, at jvmthread.Time) {
 	me.shares = append(me.shares, l)
 }
 
-// endShare ends the hold of the thread that returned a permit or an object. If it was not seen to get one, it has held one while the other
-// thread waited, as far as it was not itself idle or waiting for one.
-func (p *parks) endShare(l *lock, me *waiting, at jvmthread.Time, wait *jvmthread.Interval) {
+// endShare ends the hold of the thread that returned a permit or an object. If it was not seen to get one, it has held one since the other thread
+// began to wait, as far as it was not itself idle or waiting for one.
+func (o *owners) endShare(l *lock, me *waiting, at, began jvmthread.Time) {
 	h := jvmthread.Hold{
-		Start: max(wait.Began(), me.began), End: at, Lock: l.id, Thread: me.thread, Marks: jvmthread.HoldShared | jvmthread.HoldSinceBefore | jvmthread.HoldInferred,
+		Start: max(began, me.began), End: at, Lock: l.id, Thread: me.thread, Marks: jvmthread.HoldShared | jvmthread.HoldSinceBefore | jvmthread.HoldInferred,
 	}
 	if s, ok := l.unshare(me.thread); ok {
 		h.Start = s.since
@@ -60,7 +60,7 @@ func (p *parks) endShare(l *lock, me *waiting, at jvmthread.Time, wait *jvmthrea
 		}
 	}
 	if h.End > h.Start {
-		p.owners.holds = append(p.owners.holds, h)
+		o.holds = append(o.holds, h)
 	}
 	me.began = at // since when it has held what it returns next is not known; holds of a thread do not overlap
 }
@@ -78,7 +78,7 @@ func (l *lock) unshare(id jvmthread.ThreadID) (s sharer, ok bool) {
 
 // shared appends the holds of the sharers so far, if they are sure: a return is seen only while a thread waits.
 func (l *lock) shared(at jvmthread.Time, holds []jvmthread.Hold) []jvmthread.Hold {
-	if l.blocked.Now == 0 {
+	if l.blocked.Now == 0 && !l.pool.is {
 		at = min(at, l.empty)
 	}
 	for _, s := range l.sharers {

@@ -39,6 +39,7 @@ type LockState struct {
 	Release                     CauseState
 	Waiters                     []WaiterState
 	Sharers                     []SharerState
+	Pool                        PoolState
 	Woken                       []jvmthread.Interval
 }
 
@@ -48,6 +49,13 @@ type WaiterState struct {
 	Since    jvmthread.Time
 	Notified CauseState
 	All      bool
+}
+
+// PoolState is a lock as a pool.
+type PoolState struct {
+	Is     bool
+	Wanted jvmthread.Time
+	Given  []SharerState
 }
 
 // SharerState is a thread that holds one of several permits.
@@ -61,6 +69,7 @@ type SharerState struct {
 type WaitState struct {
 	Thread   jvmthread.ThreadID
 	Lock     jvmthread.LockID // zero: in no wait set
+	Home     jvmthread.LockID
 	Notified jvmthread.Time
 	Back     bool
 	Shares   []jvmthread.LockID
@@ -101,20 +110,36 @@ func (b *Binder) State() State {
 func (l *lock) state() LockState {
 	s := LockState{
 		ID: l.id, Owner: l.owner, Since: l.since, Seen: l.seen, Touched: l.touched, Blocked: l.blocked, Empty: l.empty, Marks: l.marks,
-		Release: l.release.state(), Woken: slices.Clone(l.woken),
+		Release: l.release.state(), Woken: slices.Clone(l.woken), Pool: l.pool.state(),
 	}
 	for i := range l.waiters {
 		w := &l.waiters[i]
 		s.Waiters = append(s.Waiters, WaiterState{w.thread, w.since, w.notified.state(), w.all})
 	}
-	for _, h := range l.sharers {
-		s.Sharers = append(s.Sharers, SharerState{h.thread, h.since, h.unsure})
-	}
+	s.Sharers = sharerStates(l.sharers)
 	return s
 }
 
+func (p *pool) state() PoolState { return PoolState{p.is, p.wanted, sharerStates(p.given)} }
+
+func (p *PoolState) pool() pool { return pool{p.Is, p.Wanted, sharers(p.Given)} }
+
+func sharerStates(list []sharer) (out []SharerState) {
+	for _, h := range list {
+		out = append(out, SharerState{h.thread, h.since, h.unsure})
+	}
+	return out
+}
+
+func sharers(list []SharerState) (out []sharer) {
+	for _, h := range list {
+		out = append(out, sharer{h.Thread, h.Since, h.Unsure})
+	}
+	return out
+}
+
 func (w *waiting) state() WaitState {
-	s := WaitState{Thread: w.thread, Notified: w.notified, Back: w.back, Began: w.began, Next: w.next.lock, NextWait: w.next.wait}
+	s := WaitState{Thread: w.thread, Home: w.home, Notified: w.notified, Back: w.back, Began: w.began, Next: w.next.lock, NextWait: w.next.wait}
 	if w.lock != nil {
 		s.Lock = w.lock.id
 	}
@@ -140,7 +165,7 @@ func (b *Binder) Restore(s *State) {
 			continue
 		}
 		me := b.waits.of(th)
-		me.lock, me.notified, me.back, me.began = b.locks[w.Lock], w.Notified, w.Back, w.Began
+		me.lock, me.home, me.notified, me.back, me.began = b.locks[w.Lock], w.Home, w.Notified, w.Back, w.Began
 		me.next = awaited{w.Next, w.NextWait}
 		for _, id := range w.Shares {
 			if l := b.locks[id]; l != nil {
@@ -163,15 +188,13 @@ func restore(causes pending, from map[jvmthread.ThreadID]CauseState) {
 func (s *LockState) lock() *lock {
 	l := &lock{
 		id: s.ID, owner: s.Owner, since: s.Since, seen: s.Seen, touched: s.Touched, blocked: s.Blocked, empty: s.Empty, marks: s.Marks,
-		release: s.Release.cause(), woken: s.Woken,
+		release: s.Release.cause(), woken: s.Woken, pool: s.Pool.pool(),
 	}
 	for i := range s.Waiters {
 		w := &s.Waiters[i]
 		l.waiters = append(l.waiters, waiter{w.Thread, w.Since, w.Notified.cause(), w.All})
 	}
-	for _, h := range s.Sharers {
-		l.sharers = append(l.sharers, sharer{h.Thread, h.Since, h.Unsure})
-	}
+	l.sharers = sharers(s.Sharers)
 	return l
 }
 
@@ -192,6 +215,7 @@ func (s *State) Symbols(class func(*jvmthread.ClassID), stack func(*jvmthread.St
 	for i := range s.Waits {
 		class(&s.Waits[i].Lock.Class)
 		class(&s.Waits[i].Next.Class)
+		class(&s.Waits[i].Home.Class)
 		for j := range s.Waits[i].Shares {
 			class(&s.Waits[i].Shares[j].Class)
 		}

@@ -11,11 +11,12 @@ import (
 // waiting is the progress of a thread through a wait.
 type waiting struct {
 	thread   jvmthread.ThreadID
-	lock     *lock          // the thread is in its wait set; nil: in none
-	notified jvmthread.Time // when the thread was notified
-	back     bool           // the thread was notified and is reentering
-	shares   []*lock        // of which the thread held a permit or an object when it was last seen to get one
-	began    jvmthread.Time // end of its last wait for a task, a permit or an object of a pool
+	lock     *lock            // the thread is in its wait set; nil: in none
+	home     jvmthread.LockID // in whose wait set it was last
+	notified jvmthread.Time   // when the thread was notified
+	back     bool             // the thread was notified and is reentering
+	shares   []*lock          // of which the thread held a permit or an object when it was last seen to get one
+	began    jvmthread.Time   // end of its last wait for a task, a permit or an object of a pool
 	next     awaited
 }
 
@@ -39,18 +40,18 @@ func (p *progress) of(th *timeline.Thread) *waiting {
 func (m *monitors) applyWait(ev *jvmthread.Event, th *timeline.Thread, closed *jvmthread.Interval) {
 	switch ev.Kind {
 	case jvmthread.KindWait, jvmthread.KindJoinStart:
-		m.wait(ev, m.waits.of(th), closed)
+		m.wait(ev, m.waits.of(th), closed, th.Open().Wait)
 	case jvmthread.KindWaited:
 		m.waited(ev, m.waits.of(th), closed)
 	case jvmthread.KindWaitReturned, jvmthread.KindJoinEnd:
 		m.waitReturned(ev.Lock, ev.Time, m.waits.of(th), closed)
 	case jvmthread.KindNotify, jvmthread.KindNotifyAll:
-		m.notify(ev.Lock, here(ev, th), ev.Kind == jvmthread.KindNotifyAll)
+		m.notify(ev.Lock, here(ev, th), ev.Kind == jvmthread.KindNotifyAll, m.waits.of(th))
 	}
 }
 
 // wait puts the thread into the wait set; the wait releases the lock.
-func (m *monitors) wait(ev *jvmthread.Event, me *waiting, closed *jvmthread.Interval) {
+func (m *monitors) wait(ev *jvmthread.Event, me *waiting, closed *jvmthread.Interval, wait jvmthread.Wait) {
 	l := m.owners.lock(ev.Lock, ev.Time)
 	if l == nil {
 		return
@@ -61,7 +62,8 @@ func (m *monitors) wait(ev *jvmthread.Event, me *waiting, closed *jvmthread.Inte
 	m.owners.released(l, closed, l.othersBlocked(0), 0)
 	l.seen = ev.Time
 	l.waiters = append(l.waiters, waiter{thread: ev.Thread, since: ev.Time})
-	me.lock = l
+	me.lock, me.home = l, l.id
+	m.poolWait(l, wait, me, closed)
 }
 
 // waited takes the thread from the wait set and binds what woke it: the end of the joined thread, a notify or an interrupt. If the thread
@@ -124,6 +126,12 @@ func (m *monitors) waitReturned(id jvmthread.LockID, at jvmthread.Time, me *wait
 	if ok && closed.State == jvmthread.StateReentering && l.seen >= notified {
 		how |= waitedFor
 		m.handoff(l, closed, notified, at)
+	}
+	if l.pool.is {
+		me.began = at
+		if ok {
+			me.share(l, at)
+		}
 	}
 	m.owners.own(l, me.thread, at, how)
 }

@@ -80,6 +80,9 @@ func (t *Timeline) ready(ev *jvmthread.Event) {
 	}
 }
 
+// Returns reports whether a thread with this stack gives an object back to a pool.
+func (t *Timeline) Returns(stack jvmthread.StackID) bool { return t.waits.Returns(stack) }
+
 // MayExpire reports whether a wait ends by itself, if nothing else ends it. Agents do not know the timeouts of virtual threads before Java 24.
 func (t *Timeline) MayExpire(iv *jvmthread.Interval) bool {
 	return iv.Timeout > 0 || iv.State == jvmthread.StateParked && t.waits.Timed(iv.Stack)

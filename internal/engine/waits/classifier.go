@@ -4,6 +4,7 @@
 package waits
 
 import (
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -20,19 +21,20 @@ type Classifier struct {
 	classes []classSet // by class; 0: not looked at yet
 	kinds   map[kindKey]jvmthread.Wait
 	recent  recent.Cache[kindKey, jvmthread.Wait]
-	timed   []timed  // by stack
+	timed   []answer // by stack: timedPark
+	returns []answer // by stack: returning
 	sites   []*Site  // by stack; nil: not parsed yet
 	briefs  []string // by stack; empty: not built yet
 	texts   int      // bytes of these, and of the sites
 }
 
-// timed is whether the wait of a stack ends by itself.
-type timed uint8
+// answer is whether a stack has certain frames.
+type answer uint8
 
 const (
-	notLookedAt timed = iota
-	untimed
-	endsByItself
+	notLookedAt answer = iota
+	no
+	yes
 )
 
 // timedPark is the frame of a virtual thread that parks with a timeout. Before Java 24 its length is not known.
@@ -131,21 +133,31 @@ func (c *Classifier) Queue(class jvmthread.ClassID) bool {
 
 // Timed reports whether a virtual thread with this stack parks with a timeout. It may not be known how long that is.
 func (c *Classifier) Timed(stack jvmthread.StackID) bool {
-	if c == nil || stack == jvmthread.NoStack {
+	return c != nil && c.has(&c.timed, stack, timedPark)
+}
+
+// Returns reports whether a thread with this stack gives an object back to a pool.
+func (c *Classifier) Returns(stack jvmthread.StackID) bool {
+	return c != nil && c.has(&c.returns, stack, returning...)
+}
+
+// has reports whether a stack has one of some frames, and remembers that.
+func (c *Classifier) has(known *[]answer, stack jvmthread.StackID, frames ...string) bool {
+	if stack == jvmthread.NoStack {
 		return false
 	}
-	if int(stack) < len(c.timed) && c.timed[stack] != notLookedAt {
-		return c.timed[stack] == endsByItself
+	if int(stack) < len(*known) && (*known)[stack] != notLookedAt {
+		return (*known)[stack] == yes
 	}
-	found := untimed
-	if strings.Contains(c.sym.Stack(stack), timedPark) {
-		found = endsByItself
+	found, text := no, c.sym.Stack(stack)
+	if slices.ContainsFunc(frames, func(frame string) bool { return strings.Contains(text, frame) }) {
+		found = yes
 	}
 	if stack < maxIDs {
-		c.timed = upTo(c.timed, stack)
-		c.timed[stack] = found
+		*known = upTo(*known, stack)
+		(*known)[stack] = found
 	}
-	return found == endsByItself
+	return found == yes
 }
 
 // Site returns the code of a stack that waits. It is valid as long as the Classifier; callers do not change it.
@@ -187,7 +199,7 @@ func (c *Classifier) Held() int {
 	if c == nil {
 		return 0
 	}
-	return c.texts + cap(c.timed) + 16*cap(c.briefs) + 8*(cap(c.sites)+cap(c.classes)) + (perKind+4*perCached)*len(c.kinds)
+	return c.texts + cap(c.timed) + cap(c.returns) + 16*cap(c.briefs) + 8*(cap(c.sites)+cap(c.classes)) + (perKind+4*perCached)*len(c.kinds)
 }
 
 // maxIDs bounds the stacks and classes that are remembered. Tables of symbols have fewer.

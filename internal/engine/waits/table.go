@@ -108,6 +108,7 @@ var rules = []rule{
 	{kind: jvmthread.WaitIdle, frame: "org.jboss.threads.EnhancedQueueExecutor$ThreadBody."},
 	{kind: jvmthread.WaitIdle, frame: "io.netty.util.concurrent.SingleThreadEventExecutor.takeTask"},
 	{kind: jvmthread.WaitIdle, frame: "io.netty.util.concurrent.GlobalEventExecutor.takeTask"},
+	{kind: jvmthread.WaitIdle, frame: "com.mchange.v2.async.ThreadPoolAsynchronousRunner$PoolThread.run"},
 	{kind: jvmthread.WaitIdle, frame: "ch.qos.logback.core.AsyncAppenderBase$Worker.run"},
 	{kind: jvmthread.WaitIdle, frame: "org.apache.logging.log4j.core.async."},
 	{kind: jvmthread.WaitIdle, frame: "org.apache.catalina.core.StandardServer.await"},
@@ -186,6 +187,13 @@ var rules = []rule{
 	{kind: jvmthread.WaitExchange, class: "java.util.concurrent.Exchanger"},
 	{kind: jvmthread.WaitIdle, class: "java.util.concurrent.ForkJoinPool"},
 	{kind: jvmthread.WaitCondition, class: conditionClass},
+}
+
+// returning are the frames of threads that give an object back to a pool whose threads wait in Object.wait. Those that wait in a park are
+// unparked by whoever returns one.
+var returning = []string{
+	"com.mchange.v2.resourcepool.BasicResourcePool.checkinResource(", "org.apache.commons.pool.impl.GenericObjectPool.returnObject(",
+	"org.apache.commons.pool.impl.GenericKeyedObjectPool.returnObject(",
 }
 
 const conditionClass = "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject"
