@@ -28,6 +28,7 @@ const (
 	WaitSuspend
 	WaitPark    // LockSupport.park, for an unknown purpose
 	WaitCarrier // a carrier, to run on
+	WaitPause   // the end of a pause of the JVM, such as a garbage collection
 	waitEnd
 )
 
@@ -36,7 +37,7 @@ const NumWaits = int(waitEnd)
 
 var waitNames = [waitEnd]string{
 	"", "lock", "permit", "pool", "reenter", "condition", "latch", "barrier", "exchange", "future", "queue", "object", "join", "io", "sleep",
-	"timer", "idle", "suspend", "park", "carrier",
+	"timer", "idle", "suspend", "park", "carrier", "pause",
 }
 
 // String returns the name of the kind as used in attributes.

@@ -31,6 +31,7 @@
 #include "options/settings.h"
 #include "record/buffer.h"
 #include "record/lock_names.h"
+#include "record/pauses.h"
 #include "record/stacks.h"
 #include "record/sums.h"
 #include "send/control.h"
@@ -118,6 +119,17 @@ static void JNICALL on_vm_init(jvmtiEnv *ti, JNIEnv *env, jthread thread) {
     weft_threads_on_start(ti, env, thread);
 }
 
+// HotSpot allows no call of JNI in these.
+static void JNICALL on_collection(jvmtiEnv *ti) {
+    (void)ti;
+    weft_pauses_begin();
+}
+
+static void JNICALL on_collected(jvmtiEnv *ti) {
+    (void)ti;
+    weft_pauses_end();
+}
+
 // An attach in progress runs Java code, which may hang; the JVM must exit anyway.
 static void JNICALL on_vm_death(jvmtiEnv *ti, JNIEnv *env) {
     struct timespec until;
@@ -142,6 +154,7 @@ static bool enable(jvmtiEnv *ti, jvmtiEvent event) {
 static bool load(JavaVM *vm) {
     jvmtiCapabilities capabilities = {
         .can_generate_monitor_events = 1,
+        .can_generate_garbage_collection_events = 1,
         .can_get_monitor_info = 1,
         .can_get_line_numbers = 1,
         .can_get_source_file_name = 1,
@@ -156,6 +169,8 @@ static bool load(JavaVM *vm) {
         .MonitorWait = weft_monitors_on_wait,
         .MonitorWaited = weft_monitors_on_waited,
         .ClassPrepare = weft_jvm_on_class_prepare,
+        .GarbageCollectionStart = on_collection,
+        .GarbageCollectionFinish = on_collected,
     };
     if (loaded) {
         return true;

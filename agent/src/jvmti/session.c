@@ -19,6 +19,7 @@
 #include "jvmti/snapshot_thread.h"
 #include "jvmti/virtual.h"
 #include "record/definitions.h"
+#include "record/pauses.h"
 #include "record/stacks.h"
 #include "send/control.h"
 #include "send/resource.h"
@@ -44,6 +45,8 @@ static const jvmtiEvent events[] = {
     JVMTI_EVENT_MONITOR_WAIT,
     JVMTI_EVENT_MONITOR_WAITED,
     JVMTI_EVENT_CLASS_PREPARE,
+    JVMTI_EVENT_GARBAGE_COLLECTION_START,
+    JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
 };
 
 static bool switch_event(jvmtiEventMode mode, jvmtiEvent event) {
@@ -160,6 +163,7 @@ bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
         weft_listing_add_known(env);
     }
     weft_control_begin();
+    weft_pauses_start();
     running = true;
     if (!switch_events(JVMTI_ENABLE)) {
         snprintf(problem, WEFT_PROBLEM_MAX, "the JVM does not report thread and monitor events");
@@ -183,6 +187,7 @@ void weft_session_end(uint16_t reason) {
     weft_running_stop();
     weft_calls_stop();
     switch_events(JVMTI_DISABLE);
+    weft_pauses_stop();
     if (reason != WEFT_END_EXIT) {
         end_exact();
     }

@@ -75,6 +75,10 @@ enum { WEFT_SUBJECT = 0xFFFF };
 // The thread id for losses without a buffer.
 #define WEFT_LOST_THREAD ((uint64_t)INT64_MAX)
 
+// The thread id for pauses of the JVM, during which all of its threads stand still. The buffer of
+// that id has one writer, as any other.
+#define WEFT_PAUSES_THREAD ((uint64_t)INT64_MAX - 1)
+
 // How many new buffers may wait while the sender is blocked.
 enum { WEFT_NEW_BUFFERS = 1 << 16 };
 

@@ -207,6 +207,14 @@ static struct weft_buffer_look look_at(const struct weft_drain *d, struct weft_b
     return look;
 }
 
+// Defines the thread of pauses, which JVMTI does not know, before its first record.
+static void introduce(const struct weft_buffer *b, const struct weft_buffer_look *look) {
+    if (b->thread == WEFT_PAUSES_THREAD && b->read == 0 &&
+        (look->limit > 0 || look->held.since != INT64_MAX)) {
+        weft_roster_announce(WEFT_PAUSES_THREAD, WEFT_THREAD_DAEMON, "JVM pauses", "system");
+    }
+}
+
 // Looks at all threads and takes their records. False if some did not fit.
 static bool take_all(struct weft_drain *d, size_t *total) {
     int64_t since = d->looked;
@@ -227,6 +235,7 @@ static bool take_all(struct weft_drain *d, size_t *total) {
     for (size_t i = 0; i < d->buffer_count; i++) {
         struct weft_buffer *b = d->buffers[i];
         struct weft_buffer_look look = look_at(d, b, now, &known);
+        introduce(b, &look);
         if (all &&
             !(take_buffer(d, b, &look, &known, total) && take_held(d, b, &look, now, total) &&
               weft_snapshot_merge_thread(&d->merge, b, &look, now, total))) {
