@@ -201,8 +201,9 @@ func (e *recently) During(id jvmthread.ThreadID, all *window.Activities, from, t
 	if th == nil {
 		return
 	}
-	e.builder.During(th, all, from, to)
+	pauses := e.builder.Pauses(e.timeline.Thread(jvmthread.PausesThread), from, to)
+	e.builder.During(th, all, from, to, pauses)
 	if open := th.Piece(to); open.Start < to {
-		all.Did(&open, from, to)
+		all.Did(&open, from, to, pauses)
 	}
 }

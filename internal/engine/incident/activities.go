@@ -72,18 +72,21 @@ func (c *cost) add(blocked, most time.Duration, h *Hold) {
 func (f *Finder) activitiesOf(w *window.Window, inc *Incident, h Hold) {
 	at, before := h.Start, f.queue.until(h.Start)
 	for iv := range w.IntervalsOf(h.Thread, h.Start, h.End) {
-		if f.intervals--; f.intervals < 0 {
-			return
+		for p := range window.Pieces(&iv, h.Start, h.End, w.Pauses(h.Start, h.End)) {
+			if f.intervals--; f.intervals < 0 {
+				return
+			}
+			if p.Start > at { // what it did before is not known
+				before = f.queue.until(p.Start)
+			}
+			at = p.End
+			until := f.queue.until(at)
+			blocked := time.Duration(until - before)
+			before = until
+			did := &p.Interval
+			h.Doing = *did
+			inc.activities.add(activity{h.Of, h.Thread, did.State, did.Wait, did.Stack}, blocked, blocked, &h)
 		}
-		if iv.Start > at { // what it did before is not known
-			before = f.queue.until(iv.Start)
-		}
-		at = min(iv.End, h.End)
-		until := f.queue.until(at)
-		blocked := time.Duration(until - before)
-		before = until
-		h.Doing = iv
-		inc.activities.add(activity{h.Of, h.Thread, iv.State, iv.Wait, iv.Stack}, blocked, blocked, &h)
 	}
 }
 

@@ -162,7 +162,7 @@ func (inc *Incident) fillHolds(w *window.Window) {
 		iv := doing[0].Doing
 		if d := min(iv.End, h.End) - max(iv.Start, from); iv.Seq != jvmthread.NoSeq && d > h.doing {
 			h.Doing, h.doing = iv, d
-			h.Target, h.HasSpan = w.Target(jvmthread.IntervalRef{Thread: h.Thread, Seq: iv.Seq}, w.Start)
+			h.Target, h.HasSpan = w.Target(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}, w.Start)
 		}
 	}
 }

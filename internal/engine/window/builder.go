@@ -5,6 +5,7 @@ package window
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -199,11 +200,20 @@ func (b *Builder) has(th *timeline.Thread) bool {
 	return th.Slot() < len(b.lanes) && b.lanes[th.Slot()] != nil
 }
 
-// During calls Did with the intervals of a thread, complete so far in the current window, that overlap [from, to).
-func (b *Builder) During(th *timeline.Thread, all *Activities, from, to jvmthread.Time) {
+// During calls Did with the intervals of a thread, complete so far in the current window, that overlap [from, to), given the pauses of the JVM.
+func (b *Builder) During(th *timeline.Thread, all *Activities, from, to jvmthread.Time, pauses iter.Seq[jvmthread.Interval]) {
 	if b.has(th) {
-		b.lanes[th.Slot()].during(all, from, to)
+		b.lanes[th.Slot()].during(all, from, to, pauses)
 	}
+}
+
+// Pauses is [Window.Pauses] of the current window so far, for the thread of pauses; nil: there is none.
+func (b *Builder) Pauses(th *timeline.Thread, from, to jvmthread.Time) iter.Seq[jvmthread.Interval] {
+	var l *Lane
+	if th != nil && b.has(th) {
+		l = b.lanes[th.Slot()]
+	}
+	return l.intervals(from, to)
 }
 
 // Cut ends the window at the given time and returns it, or nil if it is empty: it has no event and no live thread. Each live thread counts. One

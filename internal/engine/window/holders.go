@@ -45,12 +45,14 @@ type History interface {
 	During(id jvmthread.ThreadID, all *Activities, from, to jvmthread.Time)
 }
 
-// Did notes an interval of a thread that held the lock from one time to another, neither limited to the interval.
-func (all *Activities) Did(iv *jvmthread.Interval, from, to jvmthread.Time) {
-	d := min(iv.End, to) - max(iv.Start, from)
-	if d <= 0 {
-		return
+// Did notes an interval of a thread that held the lock from one time to another, neither limited to the interval, given the pauses of the JVM.
+func (all *Activities) Did(iv *jvmthread.Interval, from, to jvmthread.Time, pauses iter.Seq[jvmthread.Interval]) {
+	for p := range Pieces(iv, from, to, pauses) {
+		all.add(&p.Interval, p.End-p.Start)
 	}
+}
+
+func (all *Activities) add(iv *jvmthread.Interval, d jvmthread.Time) {
 	a := &all.did[0]
 	for i := range all.did {
 		b := &all.did[i]
@@ -258,14 +260,18 @@ func (w *Window) holdsBefore(id jvmthread.LockID, end jvmthread.Time) int {
 // During implements [History].
 func (w *Window) During(id jvmthread.ThreadID, all *Activities, from, to jvmthread.Time) {
 	if l := w.lane(id); l != nil {
-		l.during(all, from, to)
+		l.during(all, from, to, w.Pauses(from, to))
 	}
 }
 
 // IntervalsOf returns the intervals of a thread that overlap [from, to), in order.
 func (w *Window) IntervalsOf(id jvmthread.ThreadID, from, to jvmthread.Time) iter.Seq[jvmthread.Interval] {
+	return w.lane(id).intervals(from, to)
+}
+
+// intervals works for no lane, too.
+func (l *Lane) intervals(from, to jvmthread.Time) iter.Seq[jvmthread.Interval] {
 	return func(yield func(jvmthread.Interval) bool) {
-		l := w.lane(id)
 		if l == nil {
 			return
 		}
@@ -290,9 +296,9 @@ func (w *Window) Walk(id jvmthread.ThreadID, from, to jvmthread.Time, visit func
 	}
 }
 
-func (l *Lane) during(all *Activities, from, to jvmthread.Time) {
+func (l *Lane) during(all *Activities, from, to jvmthread.Time, pauses iter.Seq[jvmthread.Interval]) {
 	for i := l.at(from); i < l.Intervals.Len() && l.Intervals.Start(i) < to; i++ {
 		iv := l.Intervals.At(i)
-		all.Did(&iv, from, to)
+		all.Did(&iv, from, to, pauses)
 	}
 }
