@@ -195,9 +195,17 @@ type Answer struct {
 	Second *Cost     `json:"second"` // the costliest lock, permit or pool, unless it is small, or most; or null
 	Small  bool      `json:"small"`  // most is less than 10 ms, or than a hundredth of the range
 	Stuck  int       `json:"stuck"`  // threads that wait at the end of the range, and that no thread can free any more, of those that could
-	Text   []Part    `json:"text"`   // what most says, in a sentence or two; or that there is nothing to report
-	Costs  []CostRow `json:"costs"`  // locks, permits and pools, the costliest first
-	Total  int       `json:"total"`  // of them
+	Pauses Pauses    `json:"pauses"`
+	Text   []Part    `json:"text"`  // what most and pauses say, in a sentence or two; or that there is nothing to report
+	Costs  []CostRow `json:"costs"` // locks, permits and pools, the costliest first
+	Total  int       `json:"total"` // of them
+}
+
+// Pauses are the times within the range in which a garbage collection stopped all threads.
+type Pauses struct {
+	Count   int   `json:"count"`
+	Time    int64 `json:"time"`
+	Longest int64 `json:"longest"` // pause, with what is outside of the range
 }
 
 // Part is a part of a sentence.

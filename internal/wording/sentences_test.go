@@ -230,6 +230,14 @@ func TestSentences(t *testing.T) {
 	add("no waits", wording.Quiet(nil, nil, false))
 	add("no waits in a recording", wording.Quiet(nil, nil, true))
 	add("no waits for others", wording.Quiet(nil, &sleeping, false))
+	pauses := viewapi.Pauses{Count: 12, Time: 1200 * ms, Longest: 300 * ms}
+	stopped := costs[0].cost
+	stopped.Holders = []viewapi.Holder{holder("report", 8920*ms, 1, "stopped for garbage collection", "", 0.95)}
+	add("the holder stood still", wording.Cost(&stopped))
+	add("few pauses", wording.Paused(wording.Cost(&stopped), pauses, 60_000*ms))
+	add("pauses", wording.Paused(wording.Cost(&stopped), pauses, 10_000*ms))
+	add("mostly pauses", wording.Paused(wording.Cost(&stopped), pauses, 2000*ms))
+	add("pauses only", wording.Paused(wording.Quiet(&small, nil, false), viewapi.Pauses{Count: 1, Time: 300 * ms, Longest: 300 * ms}, 3000*ms))
 	queue := viewapi.Cost{
 		CostRow: waits("Mailer.replies", "queue", 10_500*ms), Takes: true, Waiters: 3, Who: who(threads("request-*", 3, 10_500*ms)), Site: send, Known: 0.9,
 		Holders: []viewapi.Holder{holder("worker", 1, 0.9, "asleep in Work.run", "", 1)},

@@ -52,6 +52,7 @@ var titles = [jvmthread.NumWaits]string{
 	jvmthread.WaitSuspend:   "suspended",
 	jvmthread.WaitPark:      "park",
 	jvmthread.WaitCarrier:   "wait for carrier",
+	jvmthread.WaitPause:     "pause",
 }
 
 // doings say what a thread does that waits.
@@ -75,6 +76,7 @@ var doings = [jvmthread.NumWaits]string{
 	jvmthread.WaitSuspend:   "suspended",
 	jvmthread.WaitPark:      "parked",
 	jvmthread.WaitCarrier:   "waiting for a carrier",
+	jvmthread.WaitPause:     "stopped for",
 }
 
 // ofNothing say the same if it is not known what the thread waits for.
@@ -82,13 +84,13 @@ var ofNothing = map[string]string{
 	"waiting for a permit of": "waiting for a permit", "waiting on": "waiting", "waiting for": "waiting", "waiting for condition": "waiting for a condition",
 	"waiting for latch": "waiting for a latch", "waiting for barrier": "waiting for a barrier", "waiting for exchange": "waiting for an exchange",
 	"waiting for future": "waiting for a future", "waiting for queue": "waiting for a queue", "reentering": "reentering a monitor",
-	"joining": "joining a thread",
+	"joining": "joining a thread", "stopped for": "stopped by the JVM",
 }
 
 // Title returns the name of an interval: "blocked Inventory.lock", "wait Queue (timed out)". The object is what Object returns, or the thread
 // that it joins, or empty.
 func Title(s jvmthread.State, w jvmthread.Wait, object string, timedOut bool) string {
-	if IsActivity(object) {
+	if IsActivity(object) || w == jvmthread.WaitPause && object != "" {
 		return object
 	}
 	name := verbs[s]
@@ -109,7 +111,7 @@ func Title(s jvmthread.State, w jvmthread.Wait, object string, timedOut bool) st
 // that users know, and a sleeping one only for the time: the park of a sleeping virtual thread is for that thread.
 func Object(w jvmthread.Wait, class, lock, entry string) string {
 	switch {
-	case IsActivity(class):
+	case IsActivity(class) || w == jvmthread.WaitPause:
 		return class
 	case w == jvmthread.WaitIO && (class == processClass || strings.HasPrefix(lock, "ProcessImpl.")): // a monitor, or a condition
 		return "waiting for a process to end"

@@ -183,6 +183,8 @@ func (q *query) answer() (any, *Problem) {
 	} else {
 		out.Text = wording.Costs(out.Most, out.Second)
 	}
+	out.Pauses = q.pauseSums()
+	out.Text = wording.Paused(out.Text, out.Pauses, int64(q.to-q.from))
 	out.Costs = q.costRows(sel, found.all[:min(rows, len(found.all))])
 	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/weft-otel/weft/internal/engine/contention"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
@@ -120,12 +121,13 @@ func (q *query) answerHolder(h *lockHolder, share func(jvmthread.Time) float64) 
 	if most == nil {
 		return out, nil
 	}
-	out.Doing, out.Text, out.Stack = q.reference(&most.iv), q.activity(&most.iv), q.stackOf(most.iv.Stack)
-	out.Method, out.Length = q.sn.Site(most.iv.Stack).Function, int64(most.length)
+	iv, _ := q.numbered(most.iv.Thread, most.iv.Seq, most.iv.Start)
+	out.Doing, out.Text, out.Stack = q.reference(&iv), q.activity(&iv), q.stackOf(iv.Stack)
+	out.Method, out.Length = q.sn.Site(iv.Stack).Function, int64(most.length)
 	if all > 0 {
 		out.Part = float64(most.time) / float64(all)
 	}
-	return out, &most.iv
+	return out, &iv
 }
 
 // threadGroups returns the pools of threads with a time each, at most 3, those with the most time first.
@@ -166,7 +168,8 @@ func (q *query) turnsOf(holders []lockHolder, waiters map[int]jvmthread.Time) *v
 		q.addActivities(did, h.thread, parts)
 	}
 	if most, all := did.most(); most != nil && all > 0 {
-		out.Text, out.Share = q.activity(&most.iv), float64(most.time)/float64(all)
+		iv, _ := q.numbered(most.iv.Thread, most.iv.Seq, most.iv.Start)
+		out.Text, out.Share = q.activity(&iv), float64(most.time)/float64(all)
 	}
 	return &out
 }
@@ -218,8 +221,8 @@ type activity struct {
 
 type activitySum struct {
 	length        jvmthread.Time
-	time, longest jvmthread.Time // sums of the waits of others in that time
-	iv            store.Interval // the longest
+	time, longest jvmthread.Time     // sums of the waits of others in that time
+	iv            jvmthread.Interval // the longest
 }
 
 type activities map[activity]*activitySum
@@ -233,18 +236,27 @@ func (q *query) addActivities(sums activities, thread int, parts []part) {
 			if !ok || c.State == jvmthread.StateUnknown && q.isDumped() { // between dumps
 				continue
 			}
-			length := did.waited()
-			k := activity{c.State, c.Wait(), q.sn.Site(c.Stack()).Function}
-			s := sums[k]
-			if s == nil {
-				s = &activitySum{longest: -1}
-				sums[k] = s
-			}
-			s.length += did.to - did.from
-			if s.time += length; length > s.longest {
-				s.longest, s.iv = length, c.Interval()
+			shown := c.Interval()
+			iv := q.engineInterval(&shown)
+			for piece := range window.Pieces(&iv, did.from, did.to, q.pauses(did.from, did.to)) {
+				did.from, did.to = piece.Start, piece.End
+				sums.add(did, &piece.Interval, q.sn.Site(store.StackID(piece.Interval.Stack)).Function)
 			}
 		}
+	}
+}
+
+func (a activities) add(did part, iv *jvmthread.Interval, function string) {
+	k := activity{iv.State, iv.Wait, function}
+	s := a[k]
+	if s == nil {
+		s = &activitySum{longest: -1}
+		a[k] = s
+	}
+	s.length += did.to - did.from
+	length := did.waited()
+	if s.time += length; length > s.longest {
+		s.longest, s.iv = length, *iv
 	}
 }
 

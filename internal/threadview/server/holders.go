@@ -56,7 +56,7 @@ func (q *query) During(id jvmthread.ThreadID, all *window.Activities, from, to j
 	for c.Next() {
 		iv := c.Interval()
 		did := q.engineInterval(&iv)
-		all.Did(&did, from, to)
+		all.Did(&did, from, to, q.pauses(from, to))
 	}
 }
 
@@ -66,7 +66,7 @@ func (q *query) holder(h *window.Holder, wait jvmthread.Time) viewapi.Holder {
 	if h.Doing.Seq == jvmthread.NoSeq {
 		return out
 	}
-	if iv, ok := q.sn.Numbered(thread, h.Doing.Seq, h.Doing.Start); ok {
+	if iv, ok := q.sn.Numbered(q.sn.Thread(h.Doing.Thread), h.Doing.Seq, h.Doing.Start); ok {
 		out.Doing, out.Text, out.Stack = q.reference(&iv), q.activity(&iv), q.stackOf(iv.Stack)
 	}
 	return out

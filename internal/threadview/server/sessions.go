@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/viewapi"
@@ -58,7 +59,7 @@ func (v *View) describe(sn *store.Snapshot) viewapi.Session {
 	}
 	s.PID, _ = strconv.ParseInt(sn.Meta["process.pid"], 10, 64)
 	for i := range sn.Threads {
-		if t := &sn.Threads[i]; t.Known {
+		if t := &sn.Threads[i]; t.Known && t.ID != jvmthread.PausesThread {
 			s.Threads++
 			if !t.Virtual {
 				s.PlatformThreads++

@@ -461,9 +461,16 @@ export interface Answer {
   second: Cost | null;
   small: boolean;
   stuck: number;
+  pauses: Pauses;
   text: Part[];
   costs: CostRow[];
   total: number;
+}
+
+export interface Pauses {
+  count: number;
+  time: number;
+  longest: number;
 }
 
 export interface Part {

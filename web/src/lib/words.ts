@@ -65,6 +65,7 @@ export const waits: Record<string, {title: string; state: State}> = {
   suspend: {title: "resume", state: "suspended"},
   park: {title: "unknown", state: "parked"},
   carrier: {title: "carrier", state: "queued"},
+  pause: {title: "pause of the JVM", state: "suspended"},
 };
 
 export function waitTitle(kind: string): string {
