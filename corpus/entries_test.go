@@ -117,7 +117,7 @@ var programs = []entry{
 	{name: "interrupts", program: []string{"Interrupts", "20"}, from: agent, engine: seconds, check: checked(spantest.CheckInterrupts)},
 
 	{name: "cause-future", program: []string{"Causes", "future"}, from: agent, engine: seconds, check: checkCause(
-		`6 requests waited \d+ ms for a future in Causes\.\S+; 2 mailers completed it, asleep in Causes\.mail\.$`, 0)},
+		`6 requests waited \d+ ms for a future in Causes\.\S+; 2 mailers completed it, asleep in Causes\.mail; for at least \d\d % of that time the tasks were queued\.$`, 0)},
 	{name: "cause-barrier", program: []string{"Causes", "barrier"}, from: agent, engine: seconds, check: checkCause(
 		`2 requests waited \d+ ms at a barrier in Causes\.\S+; worker-1 came last, asleep in Causes\.late\.$`, 0)},
 	{name: "cause-queue", program: []string{"Causes", "queue"}, from: agent, engine: seconds, check: checkCause(

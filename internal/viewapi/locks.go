@@ -262,6 +262,7 @@ type Cost struct {
 	Stuck   int           `json:"stuck"`   // of Open: that no thread can end any more, of those that could
 	Certain bool          `json:"certain"` // the JVM knows who could end these; else it is learnt from who ended such waits before
 	Busy    float64       `json:"busy"`    // part of their time in which the threads of the pool that ended most waits had work; 0: not known
+	Queued  float64       `json:"queued"`  // least part of the waits that have ended in which the task had not begun: its worker was busy with others
 	Gone    []GoneThread  `json:"gone"`    // threads that could end what is stuck, but have ended, the last ones first: at most 5
 	Unable  []ThreadGroup `json:"unable"`  // threads that could end what is stuck, but are stuck themselves, by pool: at most 3
 	Back    []ThreadGroup `json:"back"`    // if the only one of these waits for threads that wait for it: these, at most 3; else null

@@ -137,6 +137,12 @@ func (s *sentence) enders(c *viewapi.Cost) {
 	if busy {
 		s.text(", never idle")
 	}
+	switch {
+	case c.Queued >= almost:
+		s.text("; for nearly all of that time the tasks were queued")
+	case c.Queued >= mentioned:
+		s.text("; for at least " + Percent(c.Queued) + " of that time the tasks were queued")
+	}
 }
 
 // almost is the part of their time in which threads that are never idle work: a worker takes its next task in an instant.

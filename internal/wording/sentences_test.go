@@ -141,6 +141,15 @@ var costs = []struct {
 		Holders: []viewapi.Holder{holder("mailer-1", 1, 0.4, "", "", 1), holder("mailer-2", 1, 0.3, "", "", 1)}, More: 2,
 		Others: who(threads("mailer-*", 4, 45_000*ms)), Turns: &viewapi.Turns{Text: "asleep in Smtp.send", Share: 0.8},
 	}},
+	{"future, tasks in a queue", viewapi.Cost{
+		CostRow: waits("", "future", 47_300*ms), Waiters: 12, Who: who(threads("request-*", 12, 47_300*ms)), Site: send, Known: 0.97, Busy: 0.98, Queued: 0.83,
+		Holders: []viewapi.Holder{holder("mailer-1", 1, 0.5, "", "", 1), holder("mailer-2", 1, 0.47, "", "", 1)},
+		Others:  who(threads("mailer-*", 2, 45_000*ms)), Turns: &viewapi.Turns{Text: "reading from 10.0.0.7:25 in Smtp.send", Share: 1},
+	}},
+	{"future, tasks in the queue of workers that never rest", viewapi.Cost{
+		CostRow: waits("", "future", 47_300*ms), Waiters: 12, Who: who(threads("request-*", 12, 47_300*ms)), Site: send, Known: 1, Busy: 1, Queued: 0.996,
+		Holders: []viewapi.Holder{holder("mailer-1", 1, 1, "asleep in Smtp.send", "", 0.8)}, Others: who(threads("mailer-1", 1, 45_000*ms)),
+	}},
 	{"future, tasks that go on", viewapi.Cost{
 		CostRow: waits("", "future", 8_000*ms), Waiters: 4, Who: who(threads("request-*", 4, 8_000*ms)), Site: send, Known: 0.5, Open: 4, Pending: 8_000 * ms,
 		Running: 2, Holders: []viewapi.Holder{holder("mailer-1", 1, 0.3, "asleep in Smtp.send", "", 1), holder("mailer-2", 1, 0.2, "asleep in Smtp.send", "", 1)},

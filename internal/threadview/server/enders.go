@@ -23,6 +23,10 @@ type endedWait struct {
 	ender    int            // thread; 0: not known, or none
 	cause    jvmthread.Time // when that did it
 	resolved bool
+
+	lock   store.LockIndex
+	runner int           // thread that ran the task when the wait began; 0: none, or not known
+	seq    jvmthread.Seq // of the interval in which the ender ended it; 0: it is known otherwise, or through another thread
 }
 
 // wakeup identifies the end of a wait.
@@ -41,7 +45,7 @@ func (q *query) findEnders(list []endedWait) {
 	}
 	q.sn.Edges(q.from, q.to+1, func(e store.Edge) bool {
 		if i, ok := byEnd[wakeup{e.To, e.Effect}]; ok && e.Kind != jvmthread.InteractionStart && e.Kind != jvmthread.InteractionInterrupt && !list[i].open {
-			list[i].ender, list[i].cause = e.From, e.Cause
+			list[i].ender, list[i].cause, list[i].seq = e.From, e.Cause, e.FromSeq
 		}
 		return true
 	})
@@ -68,7 +72,7 @@ func (q *query) findEnders(list []endedWait) {
 		before := own[at-1]
 		if b := &list[before]; b.end > w.from && !b.open && before != i {
 			if of := resolve(before); of != 0 && of != w.thread {
-				w.ender = of
+				w.ender, w.seq = of, 0
 			}
 		}
 		return w.ender
@@ -152,7 +156,7 @@ func (q *query) costOfOthers(c *costly, open map[int]*openWait) *viewapi.Cost {
 	}
 	cost.More = len(enders) - len(cost.Holders)
 	if c.kind == jvmthread.WaitFuture {
-		cost.Busy = q.busy(enders)
+		cost.Busy, cost.Queued = q.busy(enders), q.queued(w.list)
 	}
 	q.addPending(cost, c, open)
 	return cost

@@ -157,10 +157,15 @@ func (w *lockWaits) add(c *store.Cursor, from, to jvmthread.Time) {
 	if len(w.list) >= maxEnded {
 		return
 	}
-	wait := endedWait{thread: c.Thread(), from: from, to: to, end: c.End, open: c.Marks.Has(jvmthread.MarkOpen)}
-	if c.Wait() == jvmthread.WaitJoin || c.Wait() == jvmthread.WaitFuture && wait.open {
-		iv := c.Interval()
+	wait := endedWait{thread: c.Thread(), from: from, to: to, end: c.End, open: c.Marks.Has(jvmthread.MarkOpen), lock: c.Lock()}
+	switch iv := c.Interval(); {
+	case c.Wait() == jvmthread.WaitJoin:
 		wait.ender, wait.resolved = iv.Peer, true
+	case c.Wait() == jvmthread.WaitFuture:
+		wait.runner = iv.Peer
+		if wait.open {
+			wait.ender, wait.resolved = iv.Peer, true
+		}
 	}
 	w.list = append(w.list, wait)
 }

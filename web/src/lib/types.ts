@@ -513,6 +513,7 @@ export interface Cost extends CostRow {
   stuck: number;
   certain: boolean;
   busy: number;
+  queued: number;
   gone: GoneThread[];
   unable: ThreadGroup[];
   back: ThreadGroup[];
