@@ -59,6 +59,9 @@ func (e *Engine) step(ev *jvmthread.Event) {
 	if !ok {
 		return
 	}
+	if ev.Kind == jvmthread.KindCPU && th.Used().Runnable > 0 {
+		e.builder.AddUsage(th)
+	}
 	closed := new(jvmthread.Interval)                       // interval of the event's own thread
 	twice := len(ended) > 1 && ended[1].Thread == ev.Thread // an unknown thread suspends itself
 	if len(ended) > 0 && ended[0].Thread == ev.Thread && !twice {

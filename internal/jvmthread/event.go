@@ -70,6 +70,7 @@ const (
 	KindOwnerContext          // Span is the current one of the lock's owner, when this thread began to wait for it
 	KindRequestEnd            // the application's outermost span is no longer current, after Arg nanoseconds; Lock.Class is the request's name
 	KindRunning               // the virtual thread has kept the carrier Peer for Arg nanoseconds; Stack is where it is
+	KindRunQueue              // the thread has waited Arg nanoseconds for a processor since it started; a cpu of the same time follows
 	kindEnd
 )
 
@@ -77,7 +78,7 @@ var kindNames = [kindEnd]string{
 	"none", "threadStart", "threadEnd", "startCalled", "interruptCalled", "interrupted", "contendedEnter", "contendedEntered",
 	"wait", "waited", "waitReturned", "notify", "notifyAll", "joinStart", "joinEnd", "sleepStart", "sleepEnd", "park", "unparked",
 	"unpark", "yield", "suspend", "resume", "stop", "mount", "unmount", "gap", "context", "", "ownerStack", "cpu",
-	"ownerContext", "requestEnd", "running",
+	"ownerContext", "requestEnd", "running", "runQueue",
 }
 
 // Valid reports whether this program knows the kind.

@@ -124,7 +124,8 @@ type Detail struct {
 	Span       SpanContext // of the application, current on the thread when its wait began
 	OwnerSpan  SpanContext // current at that time on the thread that owned the lock
 	OwnerStack StackID     // of that thread at that time
-	CPU        int64       // nanoseconds of CPU time in a runnable interval
+	CPU        int64       // nanoseconds of CPU time in a runnable interval, up to the last reading of it
+	RunQueue   int64       // nanoseconds of it that the thread waited for a processor, at least
 	HasCPU     bool
 }
 

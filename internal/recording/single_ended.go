@@ -92,7 +92,7 @@ func (c *WaitCompleter) add(ev *jvmthread.Event) {
 			c.open[ev.Peer] = w
 		}
 	case jvmthread.KindInterrupted, jvmthread.KindMount, jvmthread.KindUnmount, jvmthread.KindContext, jvmthread.KindOwnerStack, jvmthread.KindCPU,
-		jvmthread.KindOwnerContext, jvmthread.KindRequestEnd:
+		jvmthread.KindRunQueue, jvmthread.KindOwnerContext, jvmthread.KindRequestEnd:
 	default: // the thread no longer waits
 		delete(c.open, ev.Thread)
 	}

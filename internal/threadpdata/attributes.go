@@ -72,7 +72,8 @@ const (
 	attrHolders         = "weft.lock.holders"            // string; all threads that held the lock during the wait, and their shares
 	attrOwnerFunction   = "weft.lock.owner.function"     // string; location of the owner
 	attrOwnerStacktrace = "weft.lock.owner.stacktrace"
-	attrCPUTime         = "weft.cpu.time" // int; CPU time of a runnable interval in ns
+	attrCPUTime         = "weft.cpu.time"      // int; CPU time of a runnable interval in ns
+	attrRunQueueTime    = "weft.runqueue.time" // int; time in ns that it waited for a processor, at least
 	attrJoinedID        = "weft.joined.thread.id"
 	attrJoinedName      = "weft.joined.thread.name"
 	attrDeadlockID      = "weft.deadlock.id" // string; the same on all spans of a deadlock

@@ -59,6 +59,7 @@ type Shown struct {
 	Lock        bool // the thread waits for a lock that one thread owns
 	Timeout     int64
 	CPU         int64
+	RunQueue    int64
 	HasCPU      bool
 	Class       string
 	Hash        uint32
@@ -203,6 +204,8 @@ func (r *spanReader) number(key string, n int64) {
 		r.Joined = jvmthread.ThreadID(max(0, n))
 	case attrCPUTime:
 		r.CPU, r.HasCPU = n, n >= 0
+	case attrRunQueueTime:
+		r.RunQueue = max(0, n)
 	case attrWindowStart:
 		r.WindowStart, r.isWindow = jvmthread.Time(n), true
 	case attrEventsLost, attrEventsMissed:

@@ -219,6 +219,7 @@ func (e *Emitter) detail(p *plan, s ptrace.Span, a pcommon.Map) {
 	}
 	if d.HasCPU && p.iv.State == jvmthread.StateRunnable {
 		a.PutInt(attrCPUTime, d.CPU)
+		a.PutInt(attrRunQueueTime, d.RunQueue)
 	}
 }
 

@@ -145,6 +145,7 @@ var Events = []EventSpec{
 	{Kind: jvmthread.KindOwnerContext, Peer: "trace id", Lock: "span id", Arg: "trace id", What: "the current span of the owner when the thread began to wait"},
 	{Kind: jvmthread.KindRequestEnd, Peer: "span id", Lock: "name", Arg: "duration", What: "the outermost span of a request that has waited is no longer current"},
 	{Kind: jvmthread.KindRunning, Peer: "carrier", Arg: "duration", Stack: true, What: "the virtual thread has kept its carrier for that long since its mount, and where it is"},
+	{Kind: jvmthread.KindRunQueue, Arg: "run-queue time", What: "time in which the thread could run and waited for a processor so far; a cpu with the same time follows"},
 }
 
 // ThreadFlags refine the definition of a thread.

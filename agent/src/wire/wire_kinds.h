@@ -92,7 +92,8 @@ enum weft_frame_kind {
     X(CPU, 30, "cpu") \
     X(OWNER_CONTEXT, 31, "ownerContext") \
     X(REQUEST_END, 32, "requestEnd") \
-    X(RUNNING, 33, "running")
+    X(RUNNING, 33, "running") \
+    X(RUN_QUEUE, 34, "runQueue")
 
 enum weft_event_kind {
     WEFT_EV_THREAD_START = 1,
@@ -127,6 +128,7 @@ enum weft_event_kind {
     WEFT_EV_OWNER_CONTEXT = 31,
     WEFT_EV_REQUEST_END = 32,
     WEFT_EV_RUNNING = 33,
+    WEFT_EV_RUN_QUEUE = 34,
 };
 
 /* Flags of events. */

@@ -10,7 +10,9 @@ type more struct {
 	detail  jvmthread.Detail      // of the open interval
 	closed  jvmthread.Detail      // of the interval closed last
 	current jvmthread.SpanContext // the application's span
-	cpu     int64                 // CPU time so far; 0: not reported
+	reading Reading               // the last one
+	queue   queueReading          // for the next one
+	used    jvmthread.Usage       // between the last two
 	under   jvmthread.Interval    // the interval that a suspend interrupted
 }
 
@@ -25,7 +27,7 @@ func (t *Thread) known() *more {
 // forget drops what may have changed in a gap.
 func (t *Thread) forget() {
 	if t.more != nil {
-		t.more.current, t.more.cpu = jvmthread.SpanContext{}, 0
+		t.more.current, t.more.reading = jvmthread.SpanContext{}, Reading{}
 	}
 }
 
@@ -83,12 +85,9 @@ func (t *Timeline) describe(th *Thread, ev *jvmthread.Event) {
 		if th.open.State == jvmthread.StateRunnable {
 			th.open.Stack = ev.Stack
 		}
+	case jvmthread.KindRunQueue:
+		th.known().queue = queueReading{ev.Time, ev.Arg, true}
 	case jvmthread.KindCPU:
-		sinceStart := th.open.Seq == 1 && !th.open.Marks.Has(jvmthread.MarkPartial)
-		m := th.known()
-		if (m.cpu > 0 || sinceStart) && ev.Arg >= m.cpu && th.open.State == jvmthread.StateRunnable {
-			m.detail.CPU, m.detail.HasCPU = ev.Arg-m.cpu, true
-		}
-		m.cpu = ev.Arg
+		th.known().read(&th.open, ev)
 	}
 }

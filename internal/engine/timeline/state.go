@@ -38,7 +38,7 @@ type ThreadState struct {
 type MoreState struct {
 	Detail  jvmthread.Detail
 	Current jvmthread.SpanContext
-	CPU     int64
+	Reading Reading
 	Under   jvmthread.Interval
 }
 
@@ -52,7 +52,7 @@ func (t *Timeline) State() State {
 			WaitStack: th.waitStack, WaitPeer: th.waitPeer, Dead: th.dead,
 		}
 		if m := th.more; m != nil {
-			saved.More = &MoreState{Detail: m.detail, Current: m.current, CPU: m.cpu, Under: m.under}
+			saved.More = &MoreState{Detail: m.detail, Current: m.current, Reading: m.reading, Under: m.under}
 		}
 		s.Threads = append(s.Threads, saved)
 	}
@@ -78,7 +78,7 @@ func (t *Timeline) Restore(s *State) {
 		}
 		t.slots++
 		if m := saved.More; m != nil {
-			th.more = &more{detail: m.Detail, current: m.Current, cpu: m.CPU, under: m.Under}
+			th.more = &more{detail: m.Detail, current: m.Current, reading: m.Reading, under: m.Under}
 		}
 		t.threads[saved.Open.Thread] = th
 	}

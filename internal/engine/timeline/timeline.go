@@ -230,6 +230,7 @@ func (t *Timeline) to(th *Thread, s jvmthread.State, at jvmthread.Time) {
 	t.closed[len(t.closed)-1].End = at // not before, as CPUs wait to copy what was written a moment ago in smaller parts
 	th.open = jvmthread.Interval{Thread: th.open.Thread, Seq: th.open.Seq + 1, Start: at, State: s}
 	if m := th.more; m != nil {
+		m.runs(&t.closed[len(t.closed)-1], at)
 		m.closed, m.detail = m.detail, jvmthread.Detail{}
 		if s.Stopped() {
 			m.detail.Span = m.current

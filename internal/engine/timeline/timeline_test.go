@@ -90,6 +90,7 @@ cpu               unkno  runna  block  waiti  reent  joini  sleep  parke  deadl 
 ownerContext      unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  queue  .
 requestEnd        unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  queue  .
 running           unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  queue  .
+runQueue          unkno  runna  block  waiti  reent  joini  sleep  parke  deadl  suspe  queue  .
 `
 
 func TestTransitions(t *testing.T) {

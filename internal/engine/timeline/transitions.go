@@ -58,6 +58,7 @@ var transitions = [jvmthread.NumKinds]transition{
 	jvmthread.KindOwnerContext:     {anyState, nil},
 	jvmthread.KindRequestEnd:       {anyState, nil},
 	jvmthread.KindRunning:          {anyState, nil},
+	jvmthread.KindRunQueue:         {anyState, nil},
 }
 
 const (
@@ -120,6 +121,10 @@ func (t *Timeline) advance(th *Thread, ev *jvmthread.Event) {
 // found applies an event of a snapshot, which found the thread in a state, or found that it has left one. It returns false if the thread
 // is already known to be in the resulting state. Otherwise that state began some time before.
 func (t *Timeline) found(th *Thread, ev *jvmthread.Event) (news bool) {
+	if isReading(ev.Kind) {
+		t.describe(th, ev)
+		return true
+	}
 	move := transitions[ev.Kind].move
 	if move == nil || ev.Flags&jvmthread.FlagSystemCall != 0 && !th.mayCall(ev) {
 		return false

@@ -185,7 +185,7 @@ func (b *Builder) lane(th *timeline.Thread) *Lane {
 	if slot < len(b.spare) && b.spare[slot] != nil {
 		l, b.spare[slot] = b.spare[slot], nil
 		b.kept--
-		*l = Lane{Intervals: l.Intervals, causes: l.causes, details: l.details}
+		*l = Lane{Intervals: l.Intervals, causes: l.causes, details: l.details, Usages: l.Usages}
 	} else {
 		l = new(Lane)
 	}
@@ -235,6 +235,7 @@ func (b *Builder) Cut(at jvmthread.Time, why Cut, tl *timeline.Timeline, binder 
 		if b.has(th) || th.LastSeen() >= w.Start || wait.Contended() || wait == jvmthread.WaitCarrier || wait.ForOthers() && active {
 			piece := th.Piece(at)
 			b.add(th, &piece, th.Detail())
+			th.Spend()
 		} else {
 			b.addSilent(th.Open())
 		}

@@ -62,9 +62,9 @@ func (b *Builder) recycle() {
 			continue
 		}
 		l.Intervals.Reset()
-		l.causes, l.details = reuse(l.causes), reuse(l.details)
+		l.causes, l.details, l.Usages = reuse(l.causes), reuse(l.details), reuse(l.Usages)
 		l.pinned, l.keep, l.sums = nil, nil, nil
-		b.bytes += perInterval*l.Intervals.Cap() + perCause*cap(l.causes) + perDetail*cap(l.details)
+		b.bytes += perInterval*l.Intervals.Cap() + perCause*cap(l.causes) + perDetail*cap(l.details) + perUsage*cap(l.Usages)
 		b.kept++
 	}
 }
@@ -74,6 +74,7 @@ const (
 	perInterval = jvmthread.IntervalSize
 	perCause    = int(unsafe.Sizeof(cause{}))
 	perDetail   = int(unsafe.Sizeof(detail{}))
+	perUsage    = int(unsafe.Sizeof(jvmthread.Usage{}))
 )
 
 // reuse empties a list, and drops its memory if most of it was not used.

@@ -68,6 +68,7 @@ type Lane struct {
 	Intervals jvmthread.Intervals // without gaps; the first may begin before the window
 	causes    []cause             // by the interval they ended
 	details   []detail            // of intervals that have details, in order
+	Usages    []jvmthread.Usage   // that ended in the window, in order; they do not overlap
 	Totals    Totals
 	Waits     Waits
 	Stopped   time.Duration // by other threads that it waited for: see Stops

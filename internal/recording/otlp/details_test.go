@@ -54,14 +54,19 @@ func TestContextsAndOwners(t *testing.T) {
 	text := spansOf(t, jvmthread.SessionID{1}, []jvmthread.Event{
 		{Kind: jvmthread.KindYield, Time: at(0), Thread: 3},
 		{Kind: jvmthread.KindThreadStart, Time: at(10), Thread: 1},
+		{Kind: jvmthread.KindRunQueue, Time: at(10), Thread: 1, Arg: 2_000},
+		{Kind: jvmthread.KindCPU, Time: at(10), Thread: 1, Arg: 1_000},
 		{Kind: jvmthread.KindThreadStart, Time: at(11), Thread: 2},
 		{Kind: jvmthread.KindContext, Time: at(20), Thread: 1, Span: mine},
-		{Kind: jvmthread.KindCPU, Time: at(100), Thread: 1, Arg: 60_000},
+		{Kind: jvmthread.KindRunQueue, Time: at(100), Thread: 1, Arg: 22_000},
+		{Kind: jvmthread.KindCPU, Time: at(100), Thread: 1, Arg: 61_000},
 		{Kind: jvmthread.KindContendedEnter, Time: at(100), Thread: 1, Peer: 2, Lock: lock, Stack: stack},
 		{Kind: jvmthread.KindOwnerStack, Time: at(100), Thread: 1, Peer: 2, Lock: lock, Stack: owners},
 		{Kind: jvmthread.KindOwnerContext, Time: at(100), Thread: 1, Span: others},
 		{Kind: jvmthread.KindContendedEntered, Time: at(900), Thread: 1, Lock: lock},
-		{Kind: jvmthread.KindCPU, Time: at(950), Thread: 1, Arg: 75_000},
+		{Kind: jvmthread.KindRunQueue, Time: at(900), Thread: 1, Arg: 30_000},
+		{Kind: jvmthread.KindCPU, Time: at(900), Thread: 1, Arg: 62_000},
+		{Kind: jvmthread.KindCPU, Time: at(950), Thread: 1, Arg: 76_000},
 		{Kind: jvmthread.KindContext, Time: at(940), Thread: 1},
 		{Kind: jvmthread.KindSleepStart, Time: at(950), Thread: 1, Arg: 5000, Stack: stack},
 		{Kind: jvmthread.KindSleepEnd, Time: at(960), Thread: 1, Flags: jvmthread.FlagInterrupted},
@@ -69,21 +74,26 @@ func TestContextsAndOwners(t *testing.T) {
 		{Kind: jvmthread.KindYield, Time: at(2000), Thread: 3},
 	}, sym)
 	events, got := eventsOf(t, text, jvmthread.KindContext, jvmthread.KindContendedEnter, jvmthread.KindOwnerStack, jvmthread.KindOwnerContext,
-		jvmthread.KindCPU, jvmthread.KindThreadStart, jvmthread.KindThreadEnd, jvmthread.KindSleepStart, jvmthread.KindSleepEnd)
+		jvmthread.KindCPU, jvmthread.KindRunQueue, jvmthread.KindThreadStart, jvmthread.KindThreadEnd, jvmthread.KindSleepStart, jvmthread.KindSleepEnd)
 	class, text1 := got.InternClass("com.acme.Book"), got.InternStack("at com.acme.Book.add(Book.java:3)")
 	text2 := got.InternStack("at com.acme.Report.write(Report.java:9)")
 	lock.Class = class
 	assert.ElementsMatch(t, []jvmthread.Event{
 		{Kind: jvmthread.KindSleepEnd, Thread: 3, Flags: jvmthread.FlagSnapshot}, // it runs
 		{Kind: jvmthread.KindThreadStart, Time: 10, Thread: 1},
-		{Kind: jvmthread.KindCPU, Time: 10, Thread: 1, Arg: 1},
+		{Kind: jvmthread.KindRunQueue, Time: 10, Thread: 1},
+		{Kind: jvmthread.KindCPU, Time: 10, Thread: 1},
 		{Kind: jvmthread.KindThreadStart, Time: 11, Thread: 2},
-		{Kind: jvmthread.KindCPU, Time: 100, Thread: 1, Arg: 60_001},
+		{Kind: jvmthread.KindRunQueue, Time: 100, Thread: 1, Arg: 20_000},
+		{Kind: jvmthread.KindCPU, Time: 100, Thread: 1, Arg: 60_000},
 		{Kind: jvmthread.KindContext, Time: 100, Thread: 1, Span: mine},
 		{Kind: jvmthread.KindContendedEnter, Time: 100, Thread: 1, Peer: 2, Lock: lock, Stack: text1},
 		{Kind: jvmthread.KindOwnerStack, Time: 100, Thread: 1, Peer: 2, Lock: lock, Stack: text2},
 		{Kind: jvmthread.KindOwnerContext, Time: 100, Thread: 1, Span: others},
-		{Kind: jvmthread.KindCPU, Time: 950, Thread: 1, Arg: 75_001},
+		{Kind: jvmthread.KindRunQueue, Time: 900, Thread: 1, Arg: 20_000},
+		{Kind: jvmthread.KindCPU, Time: 900, Thread: 1, Arg: 60_000},
+		{Kind: jvmthread.KindRunQueue, Time: 950, Thread: 1, Arg: 20_000},
+		{Kind: jvmthread.KindCPU, Time: 950, Thread: 1, Arg: 74_000},
 		{Kind: jvmthread.KindContext, Time: 950, Thread: 1},
 		{Kind: jvmthread.KindSleepStart, Time: 950, Thread: 1, Arg: 5000, Stack: text1},
 		{Kind: jvmthread.KindSleepEnd, Time: 960, Thread: 1, Flags: jvmthread.FlagInterrupted},

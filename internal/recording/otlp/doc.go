@@ -50,7 +50,7 @@ func capabilities() (c recording.Capabilities) {
 		jvmthread.KindPark: lock | peer | arg | stack, jvmthread.KindUnparked: 0, jvmthread.KindUnpark: peer,
 		jvmthread.KindYield: 0, jvmthread.KindSuspend: peer, jvmthread.KindResume: peer, jvmthread.KindStop: peer,
 		jvmthread.KindGap: 0, jvmthread.KindContext: lock | peer | arg, jvmthread.KindOwnerContext: lock | peer | arg,
-		jvmthread.KindOwnerStack: lock | peer | stack, jvmthread.KindCPU: arg,
+		jvmthread.KindOwnerStack: lock | peer | stack, jvmthread.KindCPU: arg, jvmthread.KindRunQueue: arg,
 	} {
 		c.Events[kind] = recording.Carried{Fields: base | fields, Flags: common}
 	}

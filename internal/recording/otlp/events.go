@@ -20,9 +20,8 @@ func (s *session) beginState(th *thread, p *piece) {
 		case !th.running: // a snapshot would find this
 			s.emit(th, jvmthread.Event{Kind: jvmthread.KindSleepEnd, Time: at, Flags: jvmthread.FlagSnapshot})
 		}
-		if p.hasCPU && th.cpu == 0 {
-			th.cpu = 1 // 0 means that it is not known
-			s.emit(th, jvmthread.Event{Kind: jvmthread.KindCPU, Time: at, Arg: th.cpu})
+		if p.hasCPU {
+			s.read(th, at)
 		}
 		th.running = true
 		return
@@ -169,8 +168,8 @@ func (s *session) closeState(th *thread, next *piece) {
 		return
 	case jvmthread.StateRunnable:
 		if p.hasCPU {
-			th.cpu += max(0, p.timeout)
-			s.emit(th, jvmthread.Event{Kind: jvmthread.KindCPU, Time: at, Arg: th.cpu})
+			th.cpu, th.queue = th.cpu+max(0, p.timeout), th.queue+p.runQueue
+			s.read(th, at)
 		}
 		return
 	case jvmthread.StateBlocked, jvmthread.StateDeadlocked:

@@ -21,6 +21,7 @@ type piece struct {
 	began, waitBegan jvmthread.Time // in an earlier window, or in an earlier state
 	thread, peer     jvmthread.ThreadID
 	timeout          int64 // CPU time of a state in which the thread ran
+	runQueue         int64 // the time that it waited for a processor then
 	latency          int64
 	window           *span
 	more             *more

@@ -206,7 +206,7 @@ func (s *session) addState(sh *threadpdata.Shown) {
 		continues: sh.Continues || sh.Began < sh.Start, open: sh.Open, partial: sh.Partial, timedOut: sh.TimedOut, interrupted: sh.Interrupted, pinned: sh.Pinned, window: s.window(sh.TraceID),
 	}
 	if sh.State == jvmthread.StateRunnable {
-		p.timeout, p.hasCPU = sh.CPU, sh.HasCPU
+		p.timeout, p.runQueue, p.hasCPU = sh.CPU, sh.RunQueue, sh.HasCPU
 	}
 	if sh.State.Stopped() {
 		p.lock = jvmthread.LockID{Class: s.class(sh.Class), Hash: sh.Hash}

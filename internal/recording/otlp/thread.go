@@ -27,7 +27,8 @@ type thread struct {
 	defined bool
 	ended   bool
 	context jvmthread.SpanContext // of the application
-	cpu     int64                 // CPU time in the spans so far, and 1
+	cpu     int64                 // CPU time in the spans so far
+	queue   int64                 // the same of the time that it waited for a processor
 }
 
 // shown is the name of the thread in spans.
@@ -89,6 +90,12 @@ func (s *session) emit(th *thread, ev jvmthread.Event) {
 	s.events = append(s.events, ev)
 }
 
+// read adds a reading of the thread's clocks.
+func (s *session) read(th *thread, at jvmthread.Time) {
+	s.emit(th, jvmthread.Event{Kind: jvmthread.KindRunQueue, Time: at, Arg: th.queue})
+	s.emit(th, jvmthread.Event{Kind: jvmthread.KindCPU, Time: at, Arg: th.cpu})
+}
+
 // start begins the life of a thread.
 func (s *session) start(th *thread, at jvmthread.Time) {
 	s.emit(th, jvmthread.Event{Kind: jvmthread.KindThreadStart, Time: at})
@@ -134,7 +141,7 @@ func (s *session) state(th *thread, p *piece) {
 		if p.linked != noLink {
 			now.link = p.link
 		}
-		now.timeout += p.cpu()
+		now.timeout, now.runQueue = now.timeout+p.cpu(), now.runQueue+p.runQueue
 		s.list(th)
 		return
 	}
