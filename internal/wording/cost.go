@@ -172,6 +172,9 @@ func (s *sentence) holding(c *viewapi.Cost) *sentence {
 		held, while = " was in ", " during "
 	}
 	s.add(viewapi.RoleThread, h.Thread.Name)
+	if run, ok := runOf(h.Text); ok && c.Next == nil {
+		return s.ran(c, run, held, while)
+	}
 	first, rest, more := strings.Cut(h.Text, " ")
 	if past := pasts[first]; past != "" && h.Part >= nearlyAll && c.Next == nil {
 		s.text(" " + past + " ").time(h.Time)
@@ -184,25 +187,26 @@ func (s *sentence) holding(c *viewapi.Cost) *sentence {
 		return s.text(" spent ").time(h.Time).text(" " + h.Text + while).whole(c)
 	}
 	s.text(held).whole(c).text(" for ").time(h.Time)
-	switch {
-	case h.Text == "" || c.Next != nil:
-	case first == running && h.Part >= nearlyAll:
-		s.text(", " + seen(h.Text))
-	default:
-		s.text(", mostly " + seen(h.Text))
+	if h.Text != "" && c.Next == nil {
+		s.text(", mostly " + h.Text)
 	}
 	return s
 }
 
-// running is what a thread does that is in no wait that was recorded. It may still have waited: for a processor, for short I/O, for a collection.
-const running = "running"
-
-// seen says what a thread did, without a claim to know that it ran.
-func seen(text string) string {
-	if rest, ok := strings.CutPrefix(text, running); ok {
-		return "not seen to wait" + rest
+// ran says it of one that was runnable: "report held OrderBook.lock for 8.92 s, 93 % of that time waiting for a processor".
+func (s *sentence) ran(c *viewapi.Cost, run Run, held, while string) *sentence {
+	h := &c.Holders[0]
+	if run == RunOnCPU && h.Part >= nearlyAll {
+		return s.text(" ran ").time(h.Time).text(strings.TrimPrefix(h.Text, runs[run]) + while).whole(c)
 	}
-	return text
+	s.text(held).whole(c).text(" for ").time(h.Time)
+	switch {
+	case run != RunUnseen:
+		return s.text(", " + Percent(float64(h.Length)/float64(max(h.Time, 1))) + " of that time " + h.Text)
+	case h.Part >= nearlyAll:
+		return s.text(", " + h.Text)
+	}
+	return s.text(", mostly " + h.Text)
 }
 
 // shares says for which part of the waits the culprit held the lock, and which other threads did, unless it was the only one.
@@ -235,13 +239,13 @@ func (s *sentence) held(c *viewapi.Cost) {
 		}
 		s.text("; "+who+" held it in turn").turns(c.Turns, ", ")
 	default:
-		s.text("; " + Held(jvmthread.WaitLock, c.Holders[0].Thread.Name, c.Holders[0].Share, seen(c.Holders[0].Text)))
+		s.text("; " + Held(jvmthread.WaitLock, c.Holders[0].Thread.Name, c.Holders[0].Share, c.Holders[0].Text))
 	}
 }
 
 func (s *sentence) turns(t *viewapi.Turns, before string) {
 	if t.Text != "" {
-		s.text(before + seen(t.Text) + " for " + Percent(t.Share) + " of the time")
+		s.text(before + t.Text + " for " + Percent(t.Share) + " of the time")
 	}
 }
 
@@ -277,6 +281,6 @@ func (s *sentence) heldBy(c *viewapi.Cost) {
 	case c.Turns != nil:
 		s.turns(c.Turns, ", ")
 	case c.Holders[0].Text != "":
-		s.text(", mostly " + seen(c.Holders[0].Text))
+		s.text(", mostly " + c.Holders[0].Text)
 	}
 }

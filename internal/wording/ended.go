@@ -81,9 +81,9 @@ func (s *sentence) joined(c *viewapi.Cost) {
 	h := &c.Holders[0]
 	switch {
 	case c.Turns != nil && c.Turns.Text != "":
-		s.text("; they were " + seen(c.Turns.Text)).partly(c.Turns.Share)
+		s.text("; they were " + c.Turns.Text).partly(c.Turns.Share)
 	case c.Turns == nil && h.Text != "":
-		s.text("; it was " + seen(h.Text)).partly(h.Part)
+		s.text("; it was " + h.Text).partly(h.Part)
 	}
 }
 
@@ -130,9 +130,9 @@ func (s *sentence) enders(c *viewapi.Cost) {
 	}
 	busy := c.Busy >= almost
 	switch {
-	case text == running && busy: // without a place, it says no more than that
+	case text == runs[RunUnseen] && busy: // without a place, it says no more than that
 	case text != "":
-		s.text(", " + seen(text)).partly(part)
+		s.text(", " + text).partly(part)
 	}
 	if busy {
 		s.text(", never idle")

@@ -36,6 +36,9 @@ func (m *more) runs(open *jvmthread.Interval, until jvmthread.Time) {
 // read takes a reading of a thread's clocks, and finds what the thread used since the one before.
 func (m *more) read(open *jvmthread.Interval, ev *jvmthread.Event) {
 	before := m.reading
+	if !before.Known && open.Seq == 1 && !open.Marks.Has(jvmthread.MarkPartial) { // it has just started
+		before = Reading{At: open.Start, RunQueue: -1, Known: true}
+	}
 	m.reading = Reading{At: ev.Time, CPU: ev.Arg, RunQueue: -1, Known: true}
 	if m.queue.known && m.queue.at == ev.Time {
 		m.reading.RunQueue = m.queue.value

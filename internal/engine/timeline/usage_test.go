@@ -25,7 +25,7 @@ func TestUsage(t *testing.T) {
 		{"sleeps in between", "100 A runQueue arg=0\n100 A cpu arg=0\n400 A sleepStart\n500 A sleepEnd\n600 A runQueue arg=350\n600 A cpu arg=100", jvmthread.Usage{From: 100, To: 600, Runnable: 400, CPU: 100, RunQueue: 250}},
 		{"is seen from outside", "100 A runQueue arg=0 snapshot\n100 A cpu arg=0 snapshot\n300 A runQueue arg=9 snapshot\n300 A cpu arg=100 snapshot", jvmthread.Usage{From: 100, To: 300, Runnable: 200, CPU: 100, RunQueue: 9}},
 		{"uses more than it ran", "100 A runQueue arg=0\n100 A cpu arg=0\n101 A sleepStart\n500 A sleepEnd\n501 A runQueue arg=0\n501 A cpu arg=5", jvmthread.Usage{From: 100, To: 501, Runnable: 2, CPU: 2}},
-		{"has one reading", "300 A runQueue arg=9\n300 A cpu arg=100", jvmthread.Usage{}},
+		{"has one reading", "300 A runQueue arg=9\n300 A cpu arg=100", jvmthread.Usage{From: 0, To: 300, Runnable: 300, CPU: 100}},
 		{"lost events", "100 A cpu arg=7\n200 A gap arg=1\n300 A cpu arg=100", jvmthread.Usage{}},
 	} {
 		h, tl, _ := play(t, "0 A threadStart\n"+c.readings)

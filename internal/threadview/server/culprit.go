@@ -122,7 +122,7 @@ func (q *query) answerHolder(h *lockHolder, share func(jvmthread.Time) float64) 
 		return out, nil
 	}
 	iv, _ := q.numbered(most.iv.Thread, most.iv.Seq, most.iv.Start)
-	out.Doing, out.Text, out.Stack = q.reference(&iv), q.activity(&iv), q.stackOf(iv.Stack)
+	out.Doing, out.Text, out.Stack = q.reference(&iv), most.text(q, &iv), q.stackOf(iv.Stack)
 	out.Method, out.Length = q.sn.Site(iv.Stack).Function, int64(most.length)
 	if all > 0 {
 		out.Part = float64(most.time) / float64(all)
@@ -169,7 +169,7 @@ func (q *query) turnsOf(holders []lockHolder, waiters map[int]jvmthread.Time) *v
 	}
 	if most, all := did.most(); most != nil && all > 0 {
 		iv, _ := q.numbered(most.iv.Thread, most.iv.Seq, most.iv.Start)
-		out.Text, out.Share = q.activity(&iv), float64(most.time)/float64(all)
+		out.Text, out.Share = most.text(q, &iv), float64(most.time)/float64(all)
 	}
 	return &out
 }
@@ -217,12 +217,14 @@ type activity struct {
 	state    jvmthread.State
 	wait     jvmthread.Wait
 	function string
+	run      wording.Run // if it is runnable
 }
 
 type activitySum struct {
 	length        jvmthread.Time
 	time, longest jvmthread.Time     // sums of the waits of others in that time
 	iv            jvmthread.Interval // the longest
+	run           wording.Run
 }
 
 type activities map[activity]*activitySum
@@ -240,23 +242,9 @@ func (q *query) addActivities(sums activities, thread int, parts []part) {
 			iv := q.engineInterval(&shown)
 			for piece := range window.Pieces(&iv, did.from, did.to, q.pauses(did.from, did.to)) {
 				did.from, did.to = piece.Start, piece.End
-				sums.add(did, &piece.Interval, q.sn.Site(store.StackID(piece.Interval.Stack)).Function)
+				sums.add(q, did, &piece)
 			}
 		}
-	}
-}
-
-func (a activities) add(did part, iv *jvmthread.Interval, function string) {
-	k := activity{iv.State, iv.Wait, function}
-	s := a[k]
-	if s == nil {
-		s = &activitySum{longest: -1}
-		a[k] = s
-	}
-	s.length += did.to - did.from
-	length := did.waited()
-	if s.time += length; length > s.longest {
-		s.longest, s.iv = length, *iv
 	}
 }
 
@@ -264,7 +252,7 @@ func (a activities) add(did part, iv *jvmthread.Interval, function string) {
 func (a activities) most() (most *activitySum, all jvmthread.Time) {
 	for _, s := range a {
 		all += s.time
-		if most == nil || s.time > most.time || s.time == most.time && s.iv.Start < most.iv.Start {
+		if most == nil || cmp.Or(cmp.Compare(s.time, most.time), cmp.Compare(most.iv.Start, s.iv.Start), cmp.Compare(s.run, most.run)) > 0 {
 			most = s
 		}
 	}

@@ -42,6 +42,7 @@ type Block struct {
 	holds              []hold // by end
 	holdEnds, lengths  sparse
 	requests           []requestPart
+	usages             []usage // by thread and time
 	raw                rawLog
 }
 
@@ -115,7 +116,8 @@ func (b *Block) sparse() []*sparse {
 func (b *Block) size() int64 {
 	const perInterval = 4 + 1 + 1 + 1 + 3*4
 	n := blockBytes + len(b.lanes)*laneBytes + len(b.state)*perInterval + len(b.interactions)*int(unsafe.Sizeof(edge{})) +
-		len(b.holds)*int(unsafe.Sizeof(hold{})) + len(b.requests)*int(requestBytes) + len(b.raw.data)
+		len(b.holds)*int(unsafe.Sizeof(hold{})) + len(b.requests)*int(requestBytes) +
+		len(b.usages)*usageBytes + len(b.raw.data)
 	for _, s := range b.sparse() {
 		n += 12 * len(s.index)
 	}
@@ -124,7 +126,7 @@ func (b *Block) size() int64 {
 
 // empty reports whether nothing ended in the window. Threads that wait all through it are in no block until they go on.
 func (b *Block) empty() bool {
-	return len(b.state)+len(b.interactions)+len(b.holds)+len(b.requests)+len(b.raw.data) == 0
+	return len(b.state)+len(b.interactions)+len(b.holds)+len(b.requests)+len(b.usages)+len(b.raw.data) == 0
 }
 
 // finish notes what lets a search skip the block, and shortens the columns to their lengths, since blocks are long-lived.
@@ -137,7 +139,7 @@ func (b *Block) finish() {
 		b.firstHold = min(b.firstHold, b.hold(i).Start)
 	}
 	b.finishRequests()
-	b.lanes, b.interactions, b.holds = exact(b.lanes), exact(b.interactions), exact(b.holds)
+	b.lanes, b.interactions, b.holds, b.usages = exact(b.lanes), exact(b.interactions), exact(b.holds), exact(b.usages)
 	b.end, b.state, b.marks, b.wait = exact(b.end), exact(b.state), exact(b.marks), exact(b.wait)
 	b.peer, b.lock, b.stack = exact(b.peer), exact(b.lock), exact(b.stack)
 	for _, s := range b.sparse() {

@@ -29,6 +29,7 @@ func (s *Session) build(w *window.Window, sym *symbols.Table) *Block {
 	s.addInteractions(b, w, sym)
 	s.addHolds(b, w, sym)
 	s.addRequests(b, w.End)
+	b.sortUsages()
 	b.raw = s.pack(w.End)
 	b.finish()
 	return b
@@ -42,6 +43,7 @@ func (s *Session) addLane(b *Block, l *window.Lane, sym *symbols.Table) {
 	if t := &s.now.Threads[id]; t.First == 0 {
 		t.First = l.Intervals.Start(0)
 	}
+	b.addUsages(id, l.Usages)
 	first, open := len(b.state), false
 	for _, src := range l.Intervals.All() {
 		iv := Interval{
