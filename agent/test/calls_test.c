@@ -21,12 +21,13 @@
 #include "record/io_names.h"
 #include "record/sighting.h"
 #include "record/system_call.h"
+#include "record/usage.h"
 
 enum { MILLISECOND = 1000000 };
 
 TEST(lines_of_proc_are_parsed) {
     struct weft_system_call call;
-    int64_t active = 0;
+    struct weft_usage used;
     CHECK(weft_system_call_parse("running\n", &call));
     CHECK_INT(call.number, WEFT_RUNNABLE);
     CHECK(weft_system_call_parse("-1 0x7ffd 0x7f01\n", &call));
@@ -39,11 +40,12 @@ TEST(lines_of_proc_are_parsed) {
     CHECK(!weft_system_call_parse("", &call));
     CHECK(!weft_system_call_parse("stopped\n", &call));
     CHECK(!weft_system_call_parse("-3 0x1\n", &call));
-    CHECK(weft_system_call_parse_active("2323840 423350 5\n", &active));
-    CHECK_INT(active, 2747190);
-    CHECK(!weft_system_call_parse_active("0 0 0\n", &active)); // the kernel does not count
-    CHECK(!weft_system_call_parse_active("1 2\n", &active));
-    CHECK(!weft_system_call_parse_active("-1 2 3\n", &active));
+    CHECK(weft_usage_parse("2323840 423350 5\n", &used));
+    CHECK_INT(used.cpu, 2323840);
+    CHECK_INT(used.queued, 423350);
+    CHECK(!weft_usage_parse("0 0 0\n", &used)); // the kernel does not count
+    CHECK(!weft_usage_parse("1 2\n", &used));
+    CHECK(!weft_usage_parse("-1 2 3\n", &used));
 }
 
 static struct weft_io io_of(int64_t number, uint64_t a, uint64_t b, int memory) {
@@ -268,6 +270,42 @@ TEST(a_thread_that_reads_is_seen) {
     close(ends[1]);
 }
 
+TEST(clocks_are_read_after_a_millisecond_of_running) {
+    int64_t now = 1000 * (int64_t)MILLISECOND;
+    struct weft_run run = {0};
+    CHECK(weft_usage_runs(&run, now));
+    CHECK(!weft_usage_waits(&run, now += MILLISECOND / 2));
+    CHECK(!weft_usage_runs(&run, now += 4 * MILLISECOND)); // a short wait
+    CHECK(!weft_usage_runs(&run, now += MILLISECOND / 4)); // an event
+    CHECK(weft_usage_waits(&run, now += MILLISECOND / 4));
+    CHECK(weft_usage_runs(&run, now += 5 * MILLISECOND)); // a long wait
+    CHECK(!weft_usage_waits(&run, now += MILLISECOND - 1));
+    CHECK(!weft_usage_waits(&run, now += MILLISECOND)); // it did not run meanwhile
+}
+
+TEST(own_clocks_are_read) {
+    struct weft_usage before;
+    struct weft_usage after;
+    CHECK(weft_usage_own(&before));
+    CHECK(before.queued >= 0);
+    do {
+        CHECK(weft_usage_own(&after));
+    } while (after.cpu - before.cpu < MILLISECOND);
+    CHECK(after.queued >= before.queued);
+}
+
+TEST(clocks_of_another_thread_are_read) {
+    int own = open("/proc/thread-self/schedstat", O_RDONLY);
+    struct weft_usage before;
+    struct weft_usage used;
+    CHECK(weft_usage_own(&before));
+    CHECK(weft_usage_of((pid_t)syscall(SYS_gettid), own, &used));
+    CHECK(used.cpu > before.cpu);
+    CHECK(used.queued >= before.queued);
+    close(own);
+    CHECK(!weft_usage_of(INT32_MAX, -1, &used)); // there is none
+}
+
 int main(void) {
     open_sockets();
     RUN(lines_of_proc_are_parsed);
@@ -280,6 +318,9 @@ int main(void) {
     RUN(a_thread_that_computes_does_not_wait);
     RUN(an_event_of_the_thread_ends_its_wait);
     RUN(a_thread_that_reads_is_seen);
+    RUN(clocks_are_read_after_a_millisecond_of_running);
+    RUN(own_clocks_are_read);
+    RUN(clocks_of_another_thread_are_read);
     close(accepted);
     close(client);
     close(listener);

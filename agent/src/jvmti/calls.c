@@ -22,9 +22,12 @@
 #include "record/thread_info.h"
 #include "record/thread_refs.h"
 #include "record/tids.h"
+#include "record/usage.h"
 #include "send/findings.h"
 #include "send/sender.h"
 #include "wire/clock.h"
+
+#define MILLISECOND ((int64_t)1000000)
 
 enum {
     STACKS_PER_SECOND = 50,
@@ -33,6 +36,7 @@ enum {
     REST = 50,                      // looks without one at a thread that waits in Java
     KEPT = 64,                      // threads of which files are kept open, two each
     TRIES = 3,
+    READ_EVERY_MS = 100, // the clocks of a thread that runs
     LINE = 256,
 };
 
@@ -41,6 +45,7 @@ struct watched {
     uint64_t thread; // 0: none
     int files[2];    // SYSCALL and SCHEDSTAT, plus 1; 0: not open
     int rest;
+    int64_t read; // when its clocks were
     struct weft_sightings seen;
 };
 
@@ -51,6 +56,7 @@ struct state {
     int kept;   // threads with open files
     unsigned pauses;
     unsigned epoch;
+    size_t first;               // the place to begin with, so that the limit affects all alike
     struct weft_finding *found; // by the current look
     size_t count;
     struct watched watched[WEFT_TIDS_MAX];
@@ -114,8 +120,11 @@ static bool look_at(const struct state *s, const struct watched *w, const struct
     }
     sight->runnable = call.number == WEFT_RUNNABLE;
     sight->io = weft_system_call_io(&call, s->memory);
-    return sight->io.verb == WEFT_IO_NONE || (read_file(w, tid->tid, SCHEDSTAT, line) &&
-                                              weft_system_call_parse_active(line, &sight->active));
+    struct weft_usage used = {0};
+    bool ok = sight->io.verb == WEFT_IO_NONE ||
+              (read_file(w, tid->tid, SCHEDSTAT, line) && weft_usage_parse(line, &used));
+    sight->active = used.cpu + used.queued;
+    return ok;
 }
 
 static bool is_idle(const struct weft_io *io) {
@@ -167,6 +176,41 @@ static void report_wait(JNIEnv *env, struct state *s, struct watched *w, size_t 
     }
 }
 
+static bool is_wanted(JNIEnv *env, uint64_t thread) {
+    jthread object = weft_thread_refs_find(env, thread);
+    bool wanted = object != NULL && weft_thread_info_wanted(env, object);
+    (*env)->DeleteLocalRef(env, object);
+    return wanted;
+}
+
+// Reads the clocks of a thread that may be on a processor. It may compute for long without an
+// event.
+static void report_usage(JNIEnv *env, struct state *s, struct watched *w, size_t place) {
+    struct weft_tid tid;
+    struct weft_usage used;
+    struct weft_record r = {.kind = WEFT_EV_CPU, .flags = WEFT_FLAG_SNAPSHOT};
+    if (!is_wanted(env, w->thread) || !weft_tids_look(place, &tid)) {
+        return;
+    }
+    int kept = w->files[SCHEDSTAT];
+    int file = kept > 0 ? kept - 1 : open_file(tid.tid, SCHEDSTAT);
+    r.time = weft_clock();
+    // After that, it is still the same thread, which has written nothing.
+    if (weft_usage_of(tid.tid, file, &used) && weft_tids_look(place, &tid) &&
+        tid.thread == w->thread && tid.idle && tid.written == w->seen.last.written) {
+        r.arg = used.cpu;
+        w->read = r.time;
+        s->found[s->count++] = (struct weft_finding){.thread = w->thread,
+                                                     .position = tid.written,
+                                                     .seen = true,
+                                                     .queued = used.queued,
+                                                     .record = r};
+    }
+    if (kept == 0 && file >= 0) {
+        close(file);
+    }
+}
+
 static void look_at_place(JNIEnv *env, struct state *s, size_t place) {
     struct weft_tid tid;
     struct weft_sight sight;
@@ -189,6 +233,9 @@ static void look_at_place(JNIEnv *env, struct state *s, size_t place) {
         return;
     }
     bool waits = sight.io.verb == WEFT_IO_NONE && !sight.runnable;
+    if (!weft_settings_io()) {
+        sight.io.verb = WEFT_IO_NONE;
+    }
     enum weft_verdict verdict = weft_sighting_next(&w->seen, &sight);
     if (verdict == WEFT_SEEN_WAITING) {
         report_wait(env, s, w, place);
@@ -196,6 +243,9 @@ static void look_at_place(JNIEnv *env, struct state *s, size_t place) {
         const struct weft_record r = {.time = sight.time, .kind = WEFT_EV_UNPARKED};
         add(s, w, &r);
         w->seen.reported = false;
+    } else if (sight.runnable && weft_settings_wanted(WEFT_EV_CPU) &&
+               sight.time - w->read >= READ_EVERY_MS * MILLISECOND) {
+        report_usage(env, s, w, place);
     }
     w->rest = waits ? REST : 0;
 }
@@ -230,12 +280,18 @@ static void look(JNIEnv *env, void *state, const struct weft_look_in *in) {
     }
     s->count = 0;
     begin_anew(s);
-    size_t size = weft_settings_io() ? weft_tids_size() : 0;
+    bool wanted = weft_settings_io() || weft_settings_wanted(WEFT_EV_CPU);
+    size_t size = wanted ? weft_tids_size() : 0;
     if (size == 0) {
         end_all(s);
     }
-    for (size_t i = 0; i < size && s->count < POSTED && !atomic_load(&in->stop); i++) {
-        look_at_place(env, s, i);
+    size_t first = size == 0 ? 0 : s->first % size;
+    for (size_t i = 0; i < size && !atomic_load(&in->stop); i++) {
+        s->first = (first + i) % size;
+        if (s->count == POSTED) {
+            break;
+        }
+        look_at_place(env, s, s->first);
     }
     bool any = s->count > 0;
     weft_findings_post(s->found, s->count);
@@ -286,10 +342,10 @@ static bool is_shown(void) {
     char line[LINE];
     const struct watched none = {0};
     struct weft_system_call call;
-    int64_t active;
+    struct weft_usage used;
     pid_t self = (pid_t)syscall(SYS_gettid); // glibc has gettid since 2.30 only
     return read_file(&none, self, SYSCALL, line) && weft_system_call_parse(line, &call) &&
-           read_file(&none, self, SCHEDSTAT, line) && weft_system_call_parse_active(line, &active);
+           read_file(&none, self, SCHEDSTAT, line) && weft_usage_parse(line, &used);
 }
 
 static void *begin(JNIEnv *env) {

@@ -38,7 +38,7 @@ static uint64_t kinds_off(const struct weft_options *o) {
         {o->start, KIND(START_CALLED)},
         {o->interrupt, KIND(INTERRUPT_CALLED) | KIND(INTERRUPTED)},
         {o->yield, KIND(YIELD)},
-        {o->cpu, KIND(CPU)},
+        {o->cpu, KIND(CPU) | KIND(RUN_QUEUE)},
         {o->owner_stacks, KIND(OWNER_STACK)},
         {o->mounts || o->virtual == WEFT_VIRTUAL_EXACT, KIND(MOUNT) | KIND(UNMOUNT)},
         {o->virtual == WEFT_VIRTUAL_EXACT, KIND(RUNNING)},

@@ -3,13 +3,12 @@
 
 #include "record/record.h"
 
-#include <time.h>
-
 #include "options/settings.h"
 #include "record/aggregate.h"
 #include "record/context.h"
 #include "record/min_duration.h"
 #include "record/stacks.h"
+#include "record/usage.h"
 
 // Stacks of virtual threads come from JVMTI, which costs ten times as much.
 enum { VIRTUAL_DEPTH = 16 };
@@ -48,15 +47,23 @@ static bool begins_wait(uint16_t kind) {
            kind == WEFT_EV_SLEEP_START || kind == WEFT_EV_PARK;
 }
 
-// Before a wait: the processor time used so far, with the same timestamp. Virtual threads have none
-// of their own.
-static void put_cpu(const struct weft_scope *scope, const struct weft_record *wait) {
-    struct timespec used;
-    if (scope->subject == 0 && clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0) {
-        struct weft_record r = {.kind = WEFT_EV_CPU, .time = wait->time};
-        r.arg = (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+// A reading of the thread's clocks, with the same timestamp as the event next to it.
+static void put_usage(const struct weft_scope *scope, int64_t time) {
+    struct weft_usage used;
+    if (!weft_usage_own(&used)) {
+        return;
+    }
+    if (used.queued >= 0) {
+        struct weft_record r = {.kind = WEFT_EV_RUN_QUEUE, .time = time, .arg = used.queued};
         weft_min_duration_put(scope->self->buffer, &r, 0);
     }
+    struct weft_record r = {.kind = WEFT_EV_CPU, .time = time, .arg = used.cpu};
+    weft_min_duration_put(scope->self->buffer, &r, 0);
+}
+
+// Virtual threads have no clocks of their own.
+static bool has_clocks(const struct weft_scope *scope) {
+    return scope->subject == 0 && weft_settings_wanted(WEFT_EV_CPU);
 }
 
 // Whether a thread runs after an event that begins no wait, as far as the event shows.
@@ -81,9 +88,6 @@ static bool shows_running(uint16_t kind) {
 static void put_wait(const struct weft_scope *scope, struct weft_record *wait) {
     struct weft_context_due due;
     struct weft_record owner;
-    if (weft_settings_wanted(WEFT_EV_CPU)) {
-        put_cpu(scope, wait);
-    }
     weft_context_look(scope, wait, &due);
     bool before = due.context != NULL && due.at_once;
     bool with = due.context != NULL && !due.at_once;
@@ -115,6 +119,10 @@ static void put_context(const struct weft_scope *scope, const struct weft_record
 // lost events follows, so that the thread does not seem to run until its next event. After a wait
 // that was dropped, the gap before it still applies.
 static void put(const struct weft_scope *scope, struct weft_record *record) {
+    bool stops = begins_wait(record->kind) || record->kind == WEFT_EV_THREAD_END;
+    if (stops && has_clocks(scope) && weft_usage_waits(&scope->self->run, record->time)) {
+        put_usage(scope, record->time);
+    }
     if (begins_wait(record->kind)) {
         put_wait(scope, record);
         return;
@@ -125,6 +133,10 @@ static void put(const struct weft_scope *scope, struct weft_record *record) {
     bool kept = weft_min_duration_put(scope->self->buffer, record, scope->subject);
     if (scope->self->context_held && scope->subject == 0) {
         weft_context_settle(scope, kept);
+    }
+    if (shows_running(record->kind) && has_clocks(scope) &&
+        weft_usage_runs(&scope->self->run, record->time)) {
+        put_usage(scope, record->time);
     }
     if (kept && weft_settings_blind() && shows_running(record->kind)) {
         struct weft_record gap = {.kind = WEFT_EV_GAP, .time = record->time};

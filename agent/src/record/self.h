@@ -14,6 +14,7 @@
 #include "record/contexts.h"
 #include "record/mounts.h"
 #include "record/stay.h"
+#include "record/usage.h"
 #include "wire/wire.h"
 
 enum { WEFT_VIRTUAL_SEEN = 64 };
@@ -52,6 +53,7 @@ struct weft_self {
     struct weft_carrier *place;   // of its mounts; NULL: it had none yet, or no place is free
     bool placeless;               // none was free
     unsigned unmounts;            // of virtual threads, with or without a recording
+    struct weft_run run;          // of the platform thread
     struct weft_open_waits open;  // open waits with a known destination of their ends
     struct weft_context *context; // of the platform thread; NULL: it had none yet
     unsigned context_gaps;        // the buffer's gaps when it was reported

@@ -18,7 +18,7 @@ struct weft_sight {
     uint64_t written; // events of the thread so far
     bool runnable;    // it is on a processor, or waits for one
     struct weft_io io;
-    int64_t active; // see weft_system_call_parse_active
+    int64_t active; // time on a processor and in its run queue so far, in nanoseconds
 };
 
 struct weft_sightings {

@@ -24,18 +24,6 @@ bool weft_system_call_parse(const char *line, struct weft_system_call *call) {
            call->number >= WEFT_OUTSIDE;
 }
 
-bool weft_system_call_parse_active(const char *line, int64_t *active) {
-    int64_t ran = 0;
-    int64_t queued = 0;
-    int64_t slices = 0;
-    if (sscanf(line, "%" SCNd64 " %" SCNd64 " %" SCNd64, &ran, &queued, &slices) != 3 ||
-        slices <= 0 || ran < 0 || queued < 0) {
-        return false;
-    }
-    *active = ran + queued;
-    return true;
-}
-
 // The first argument of these is the descriptor. Those that a platform lacks are left out.
 static const struct {
     int64_t number;

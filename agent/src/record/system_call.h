@@ -24,10 +24,6 @@ enum {
 // Parses a line of /proc/PID/task/TID/syscall. False if it is none.
 bool weft_system_call_parse(const char *line, struct weft_system_call *call);
 
-// Parses a line of /proc/PID/task/TID/schedstat. Active is the time on a processor and in its run
-// queue, in nanoseconds. False if it is none, or the kernel does not count.
-bool weft_system_call_parse_active(const char *line, int64_t *active);
-
 enum weft_io_verb {
     WEFT_IO_NONE,
     WEFT_IO_READ,

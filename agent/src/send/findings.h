@@ -30,8 +30,9 @@ struct weft_finding {
     uint64_t thread;
     uint64_t position; // the end of its history at the look
     bool is_virtual;   // instead, record/found.h says whether it is still valid
-    bool seen;     // by jvmti/calls.h: the position is the number of records that it had written
-    int64_t since; // of what was seen: the record's duration ends with its time; 0: none
+    bool seen;      // by jvmti/calls.h: the position is the number of records that it had written
+    int64_t since;  // of what was seen: the record's duration ends with its time; 0: none
+    int64_t queued; // of a reading, which has the kind cpu; -1: not known
     struct weft_record record;
 };
 

@@ -34,18 +34,41 @@ static bool is_losing(const struct weft_buffer *b) {
     return atomic_load_explicit(&b->lost, memory_order_relaxed) != 0;
 }
 
-// Adds an event after all that its thread wrote.
-static bool put(struct weft_snapshot_merge *m, struct weft_buffer *b, struct weft_record record,
-                size_t *total) {
-    if (weft_batch_room(m->batch, b->thread) == 0) {
+// Adds an event after all that its thread wrote; NULL: it has no buffer.
+static bool put(struct weft_snapshot_merge *m, uint64_t thread, struct weft_buffer *b,
+                struct weft_record record, size_t *total) {
+    if (weft_batch_room(m->batch, thread) == 0) {
         return false;
     }
-    record = raise_to(record, b->newest);
-    b->newest = record.time;
-    b->newest_kind = record.kind;
+    if (b != NULL) {
+        record = raise_to(record, b->newest);
+        b->newest = record.time;
+        if (record.kind != WEFT_EV_CPU && record.kind != WEFT_EV_RUN_QUEUE) {
+            b->newest_kind = record.kind;
+        }
+    }
     weft_batch_put(m->batch, &record);
     ++*total;
     return true;
+}
+
+// Whether the record of a finding is the second half of a reading of clocks.
+static bool has_queue(const struct weft_finding *f) {
+    return f->record.kind == WEFT_EV_CPU && f->queued >= 0;
+}
+
+static struct weft_record queue_of(const struct weft_finding *f, const struct weft_record *cpu) {
+    struct weft_record r = *cpu;
+    r.kind = WEFT_EV_RUN_QUEUE;
+    r.arg = f->queued;
+    return r;
+}
+
+static bool put_finding(struct weft_snapshot_merge *m, struct weft_buffer *b,
+                        const struct weft_finding *f, int64_t now, size_t *total) {
+    struct weft_record record = record_of(f, m->batch->watermark, now);
+    return (!has_queue(f) || put(m, f->thread, b, queue_of(f, &record), total)) &&
+           put(m, f->thread, b, record, total);
 }
 
 bool weft_snapshot_merge_thread(struct weft_snapshot_merge *m, struct weft_buffer *b,
@@ -63,13 +86,13 @@ bool weft_snapshot_merge_thread(struct weft_snapshot_merge *m, struct weft_buffe
     if (finding != NULL) {
         bool current = finding->position == (finding->seen ? look->limit : position);
         if (idle && !losing && !look->closed && current &&
-            !put(m, b, record_of(finding, m->batch->watermark, now), total)) {
+            !put_finding(m, b, finding, now, total)) {
             return false;
         }
         finding->position = UINT64_MAX; // use it only once
     }
     if (b->pauses != m->pauses && idle) {
-        if (!put(m, b, (struct weft_record){.time = now, .kind = WEFT_EV_GAP}, total)) {
+        if (!put(m, b->thread, b, (struct weft_record){.time = now, .kind = WEFT_EV_GAP}, total)) {
             return false;
         }
         b->pauses = m->pauses;
@@ -78,7 +101,7 @@ bool weft_snapshot_merge_thread(struct weft_snapshot_merge *m, struct weft_buffe
     if (look->closed && b->vanished) {
         struct weft_record end = {
             .time = now, .kind = WEFT_EV_THREAD_END, .flags = WEFT_FLAG_SNAPSHOT};
-        if (!put(m, b, end, total)) {
+        if (!put(m, b->thread, b, end, total)) {
             return false;
         }
         b->vanished = false;
@@ -100,13 +123,10 @@ bool weft_snapshot_merge_silent(struct weft_snapshot_merge *m, int64_t now, size
     for (size_t i = 0; i < m->findings.count; i++) {
         struct weft_finding *finding = &m->findings.list[i];
         if (finding->position == 0) {
-            if (weft_batch_room(m->batch, finding->thread) == 0) {
+            if (!put_finding(m, NULL, finding, now, total)) {
                 return false;
             }
-            struct weft_record record = record_of(finding, m->batch->watermark, now);
-            weft_batch_put(m->batch, &record);
             finding->position = UINT64_MAX;
-            ++*total;
         }
     }
     return true;
