@@ -5,7 +5,7 @@ package wording
 
 import "strings"
 
-// Run is what a runnable thread did: the JVM does not tell.
+// Run is what a runnable thread did, which the JVM does not report.
 type Run uint8
 
 // What a runnable thread may do. It is said to run only of the time for which its clock shows that.
