@@ -109,6 +109,7 @@ var rules = []rule{
 	{kind: jvmthread.WaitIdle, frame: "org.jboss.threads.EnhancedQueueExecutor$ThreadBody."},
 	{kind: jvmthread.WaitIdle, frame: "io.netty.util.concurrent.SingleThreadEventExecutor.takeTask"},
 	{kind: jvmthread.WaitIdle, frame: "io.netty.util.concurrent.GlobalEventExecutor.takeTask"},
+	{kind: jvmthread.WaitIdle, frame: "org.quartz.simpl.SimpleThreadPool$WorkerThread.run"},
 	{kind: jvmthread.WaitIdle, frame: "com.mchange.v2.async.ThreadPoolAsynchronousRunner$PoolThread.run"},
 	{kind: jvmthread.WaitIdle, frame: "ch.qos.logback.core.AsyncAppenderBase$Worker.run"},
 	{kind: jvmthread.WaitIdle, frame: "org.apache.logging.log4j.core.async."},

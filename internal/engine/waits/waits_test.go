@@ -167,6 +167,8 @@ func TestKindsAndSites(t *testing.T) {
 			jvmthread.WaitQueue, "com.acme.Shop.buy", "java.util.concurrent.SynchronousQueue.put",
 		},
 		{"timer thread", jvmthread.StateWaiting, "java.util.TaskQueue", "java.lang.Object.wait java.util.TimerThread.mainLoop java.util.TimerThread.run", jvmthread.WaitTimer, "java.util.TimerThread.mainLoop", ""},
+		{"worker of Quartz", jvmthread.StateWaiting, "java.lang.Object", "java.lang.Object.wait org.quartz.simpl.SimpleThreadPool$WorkerThread.run", jvmthread.WaitIdle, "org.quartz.simpl.SimpleThreadPool$WorkerThread.run", ""},
+		{"job of Quartz", jvmthread.StateWaiting, "java.lang.Object", "java.lang.Object.wait com.acme.Shop.buy org.quartz.core.JobRunShell.run org.quartz.simpl.SimpleThreadPool$WorkerThread.run", jvmthread.WaitObject, "com.acme.Shop.buy", "java.lang.Object.wait"},
 		{"system call", jvmthread.StateParked, "reading from 10.0.0.7:5432", "java.io.FileInputStream.read java.util.concurrent.FutureTask.get " + app, jvmthread.WaitIO, "com.acme.Shop.buy", "java.util.concurrent.FutureTask.get"},
 		{"selector", jvmthread.StateParked, "waiting for the network", "", jvmthread.WaitIdle, "", ""},
 		{"process", jvmthread.StateWaiting, "java.lang.ProcessImpl", "java.lang.Object.wait java.lang.ProcessImpl.waitFor " + app, jvmthread.WaitIO, "com.acme.Shop.buy", "java.lang.ProcessImpl.waitFor"},
