@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -127,7 +128,7 @@ func load(ctx context.Context, pid int, agent string, options []string) (attach.
 }
 
 // detailed are options for somebody who looks: the names of peers, files and processes, which that user may read anyway, and readings of clocks.
-const detailed = "io-names=on,cpu=on"
+var detailed = []string{"io-names=on", "cpu=on"}
 
 // begin starts a session of this program in a JVM: only one can see the events of an agent.
 func begin(ctx context.Context, pid int, agent string, options []string) (attach.Result, error) {
@@ -138,7 +139,7 @@ func begin(ctx context.Context, pid int, agent string, options []string) (attach
 	case err != nil && !errors.Is(err, attach.ErrNotLoaded):
 		return now, err
 	}
-	result, err := load(ctx, pid, agent, append([]string{detailed}, options...))
+	result, err := load(ctx, pid, agent, slices.Concat(detailed, options))
 	if err != nil && ctx.Err() != nil { // the agent may start after that
 		err = errors.Join(err, detach(pid))
 	}

@@ -91,7 +91,7 @@ func (p *Program) runProgram(ctx context.Context, words []string, o *recordOptio
 	if !direct {
 		files = strings.TrimSuffix(out, ".weft") + "-%p.weft"
 	}
-	option := "-agentpath:" + agent + "=" + strings.Join(append([]string{"file=" + files, "file-size=" + strconv.FormatInt(o.maxBytes, 10), detailed}, o.options...), ",")
+	option := "-agentpath:" + agent + "=" + strings.Join(slices.Concat([]string{"file=" + files, "file-size=" + strconv.FormatInt(o.maxBytes, 10)}, detailed, o.options), ",")
 	if direct {
 		program.Args = slices.Insert(program.Args, 1, option)
 	} else {
