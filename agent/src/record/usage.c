@@ -62,11 +62,11 @@ bool weft_usage_of(pid_t tid, int file, struct weft_usage *used) {
 }
 
 static bool is_due(struct weft_run *run, bool wanted) {
-    if (!wanted || !weft_clock_allow(&next_reading, READINGS_PER_SECOND)) {
+    if (!wanted) {
         return false;
     }
-    run->ran = 0;
-    return true;
+    run->ran = 0; // refused or not: the next events do not ask again
+    return weft_clock_allow(&next_reading, READINGS_PER_SECOND);
 }
 
 static void runs_until(struct weft_run *run, int64_t now) {
