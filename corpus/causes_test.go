@@ -14,8 +14,8 @@ import (
 	"github.com/weft-otel/weft/internal/page"
 )
 
-// causesTruth is what Causes.java knows: for how long requests waited, in nanoseconds, if that ended.
-type causesTruth struct{ Waited int64 }
+// causesTruth is what Causes.java knows: for how long requests waited, if that ended, and collections took, in nanoseconds.
+type causesTruth struct{ Waited, Collected int64 }
 
 // causesLength is for how long Causes.java runs at least.
 const causesLength = 300 * time.Millisecond
@@ -56,4 +56,18 @@ func checkOpen(sentence string, open int, only bool) func(t spantest.T, r *run) 
 		assert.Equal(t, only, answer.Most.Time == answer.Most.Pending)
 		assert.GreaterOrEqual(t, answer.Most.Pending, int64(causesLength)*int64(open)/2)
 	}
+}
+
+// checkCollection checks what is said of a thread that holds a monitor while collections stop the JVM. The JVM knows in milliseconds how long each
+// collection took, which includes more than the pause.
+func checkCollection(t spantest.T, r *run) {
+	t.Helper()
+	var truth causesTruth
+	r.know(t, &truth)
+	assert.Regexp(t, `compactor-1 held Causes\.MAILBOX for \d+ ms, mostly stopped for garbage collection; 2 requests waited \S+ m?s for it\.`, headline(t, r))
+	answer, err := page.Of(r.played.page).Answer(context.Background(), r.sessionOnPage(t), nil)
+	require.NoError(t, err)
+	require.NotNil(t, answer.Most)
+	accountedFor(t, truth.Waited, answer.Most.Time, "waits")
+	accountedFor(t, truth.Collected+int64(answer.Pauses.Count)*int64(time.Millisecond), answer.Pauses.Time, "collections")
 }

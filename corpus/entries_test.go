@@ -138,6 +138,7 @@ var programs = []entry{
 	{name: "cause-notify", program: []string{"Causes", "notify"}, from: agent, engine: seconds, check: checkStuck(
 		`2 requests waited \S+ m?s for a notify of Causes\.MAILBOX in Causes\.listen; 2 waits of \S+ m?s did not end, and dispatcher, which notified it, `+
 			`has ended\.$`, 2, false)},
+	{name: "cause-collection", program: []string{"Causes", "collection"}, from: agent, engine: seconds, check: checkCollection},
 
 	{name: "pingpong-jfr", program: []string{"PingPong", "200"}, from: flight, engine: seconds, check: checkPingPong},
 	{name: "notifies-jfr", program: []string{"Notifies", "50"}, from: flight, engine: seconds, check: checked(checkRecordedNotifies)},

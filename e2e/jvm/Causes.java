@@ -1,6 +1,8 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -20,7 +22,8 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * Requests that wait for what other threads bring about, or never will: for tasks of a small pool, at a barrier for the last worker, to put into a
  * queue whose consumer has ended, at a latch that reaches no zero, for tasks in the queue of a pool whose workers all wait for such; for a lock
  * whose owner has ended, or whose owner waits for a task that needs it; for a read lock after a reader that wants to write; for the end of a thread;
- * for a notification by a thread that has ended. It prints for how long they waited, as they measured it themselves.
+ * for a notification by a thread that has ended; for a monitor whose owner collects garbage. It prints for how long they waited, as they measured it
+ * themselves, and for how long the JVM collected.
  */
 public final class Causes {
   private static final AtomicLong WAITED = new AtomicLong();
@@ -29,6 +32,7 @@ public final class Causes {
   private static final ReentrantLock LOCK = new ReentrantLock();
   private static final ReentrantReadWriteLock READ_WRITE = new ReentrantReadWriteLock();
   private static final Object MAILBOX = new Object();
+  private static final Object[] HEAP = new Object[1 << 20];
   private static final int LENGTH = 300; // ms
 
   private Causes() {}
@@ -105,6 +109,20 @@ public final class Causes {
         start("dispatcher", Causes::dispatch).join();
         Thread.sleep(LENGTH);
         break;
+      case "collection":
+        for (int i = 0; i < HEAP.length; i++) {
+          HEAP[i] = new byte[16];
+        }
+        CountDownLatch entered = new CountDownLatch(1);
+        for (int i = 1; i <= 2; i++) {
+          ending.add(request(i, () -> {
+            entered.await();
+            return timed(Causes::enter);
+          }));
+        }
+        List<Thread> blocked = List.copyOf(ending);
+        ending.add(named("compactor").newThread(sure(() -> compact(entered, blocked))));
+        break;
       default:
         throw new IllegalArgumentException(args[0]);
     }
@@ -114,7 +132,11 @@ public final class Causes {
       thread.join();
     }
     Thread.sleep(waiting.isEmpty() ? 0 : LENGTH);
-    System.out.printf("{\"waited\":%d}%n", WAITED.get());
+    long collected = 0; // ms
+    for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
+      collected += collector.getCollectionTime();
+    }
+    System.out.printf("{\"waited\":%d,\"collected\":%d}%n", WAITED.get(), collected * 1000000);
     System.out.flush();
     System.exit(0);
   }
@@ -181,6 +203,25 @@ public final class Causes {
       synchronized (MAILBOX) {
         MAILBOX.notifyAll();
       }
+    }
+  }
+
+  private static Object compact(CountDownLatch entered, List<Thread> blocked) {
+    synchronized (MAILBOX) {
+      entered.countDown();
+      while (!blocked.stream().allMatch(thread -> thread.getState() == Thread.State.BLOCKED)) {
+        Thread.onSpinWait();
+      }
+      for (int i = 0; i < 5; i++) {
+        System.gc();
+      }
+    }
+    return null;
+  }
+
+  private static Object enter() {
+    synchronized (MAILBOX) {
+      return null;
     }
   }
 
