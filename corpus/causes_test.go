@@ -60,14 +60,16 @@ func checkOpen(sentence string, open int, only bool) func(t spantest.T, r *run) 
 
 // checkCollection checks what is said of a thread that holds a monitor while collections stop the JVM. The JVM knows in milliseconds how long each
 // collection took, which includes more than the pause.
-func checkCollection(t spantest.T, r *run) {
-	t.Helper()
-	var truth causesTruth
-	r.know(t, &truth)
-	assert.Regexp(t, `compactor-1 held Causes\.MAILBOX for \d+ ms, mostly stopped for garbage collection; 2 requests waited \S+ m?s for it\.`, headline(t, r))
-	answer, err := page.Of(r.played.page).Answer(context.Background(), r.sessionOnPage(t), nil)
-	require.NoError(t, err)
-	require.NotNil(t, answer.Most)
-	accountedFor(t, truth.Waited, answer.Most.Time, "waits")
-	accountedFor(t, truth.Collected+int64(answer.Pauses.Count)*int64(time.Millisecond), answer.Pauses.Time, "collections")
+func checkCollection(lock string) func(t spantest.T, r *run) {
+	return func(t spantest.T, r *run) {
+		t.Helper()
+		var truth causesTruth
+		r.know(t, &truth)
+		assert.Regexp(t, `compactor-1 held `+lock+` for \d+ ms, mostly stopped for garbage collection; 2 requests waited \S+ m?s for it\.`, headline(t, r))
+		answer, err := page.Of(r.played.page).Answer(context.Background(), r.sessionOnPage(t), nil)
+		require.NoError(t, err)
+		require.NotNil(t, answer.Most)
+		accountedFor(t, truth.Waited, answer.Most.Time, "waits")
+		accountedFor(t, truth.Collected+int64(answer.Pauses.Count)*int64(time.Millisecond), answer.Pauses.Time, "collections")
+	}
 }

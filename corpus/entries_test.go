@@ -138,10 +138,11 @@ var programs = []entry{
 	{name: "cause-notify", program: []string{"Causes", "notify"}, from: agent, engine: seconds, check: checkStuck(
 		`2 requests waited \S+ m?s for a notify of Causes\.MAILBOX in Causes\.listen; 2 waits of \S+ m?s did not end, and dispatcher, which notified it, `+
 			`has ended\.$`, 2, false)},
-	{name: "cause-collection", program: []string{"Causes", "collection"}, from: agent, engine: seconds, check: checkCollection},
+	{name: "cause-collection", program: []string{"Causes", "collection"}, from: agent, engine: seconds, check: checkCollection(`Causes\.MAILBOX`)},
 
 	{name: "pingpong-jfr", program: []string{"PingPong", "200"}, from: flight, engine: seconds, check: checkPingPong},
 	{name: "notifies-jfr", program: []string{"Notifies", "50"}, from: flight, engine: seconds, check: checked(checkRecordedNotifies)},
+	{name: "collection-jfr", program: []string{"Causes", "collection"}, from: flight, engine: seconds, check: checkCollection(`Object`)},
 	{name: "startsjoins-jfr", program: []string{"StartsJoins", "20"}, from: flight, engine: seconds, check: checked(spantest.CheckStartsJoins)},
 	{name: "sleeps-jfr", program: []string{"Sleeps", "20"}, from: flight, engine: seconds, check: checked(spantest.CheckSleeps)},
 	{name: "timedwaits-jfr", program: []string{"TimedWaits", "40"}, from: flight, engine: seconds, check: checked(spantest.CheckTimedWaits)},

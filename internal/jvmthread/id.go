@@ -35,6 +35,9 @@ const NoClass ClassID = 0
 // PausesThread is a pseudo thread. Its waits are the pauses of the JVM, in which all threads stand still; what it does between them is not known.
 const PausesThread ThreadID = 1<<63 - 2
 
+// PausesName is what that thread is called.
+const PausesName = "JVM pauses"
+
 // LockID identifies a lock: a Java monitor or a synchronizer of java.util.concurrent. The identity hash has 31 bits, so two live objects of
 // one class may collide: with 1 000 live locks of a class, the probability that any two do is 0.02 %.
 type LockID struct {

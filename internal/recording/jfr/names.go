@@ -22,6 +22,7 @@ type names struct {
 	define    func(jvmthread.Thread) // called once per chunk for each thread
 	stackText symbols.StackBuilder
 	brief     bool // only threads and times
+	paused    bool // the thread of pauses is defined
 
 	undefined int // classes and stacks to which events refer, and which the chunk does not define completely
 }

@@ -43,6 +43,10 @@ func (n *names) read(p *eventPlan, c *clock, cur *cursor, v *values, r *record) 
 	ev := &r.event
 	ev.Time = jvmthread.Time(c.at(v.n[slotStart]))
 	r.end = ev.Time + jvmthread.Time(max(0, c.span(v.n[slotDuration])))
+	if p.kind == kindPause {
+		n.pause(r)
+		return true
+	}
 	key := v.n[slotThread]
 	switch p.kind {
 	case kindStart, kindEnd:
@@ -65,6 +69,18 @@ func (n *names) read(p *eventPlan, c *clock, cur *cursor, v *values, r *record) 
 	}
 	n.refine(p, r, v)
 	return true
+}
+
+// pause makes a record one of the pseudo thread of pauses.
+func (n *names) pause(r *record) {
+	if !n.paused {
+		n.paused = true
+		n.define(jvmthread.Thread{ID: jvmthread.PausesThread, Name: jvmthread.PausesName, Group: "system"})
+	}
+	r.event.Thread, r.event.Kind = jvmthread.PausesThread, jvmthread.KindPark
+	if !n.brief {
+		r.event.Lock.Class = n.symbols.InternClass("garbage collection")
+	}
 }
 
 // place sets the stack and the lock.

@@ -160,7 +160,7 @@ func (c *chunk) learn(p *eventPlan, ev *event, v *values) {
 
 const maxSettings = 1 << 10
 
-// thresholds lists the minimum durations of recorded events: "jdk.ThreadPark: 20 ms", "jdk.ThreadSleep: off".
+// thresholds lists the minimum durations of recorded events of threads: "jdk.ThreadPark: 20 ms", "jdk.ThreadSleep: off".
 func (c *chunk) thresholds() []string {
 	type stated struct{ enabled, threshold string }
 	settings := make(map[string]stated)
@@ -177,7 +177,7 @@ func (c *chunk) thresholds() []string {
 	}
 	known := slices.Collect(maps.Values(c.typeName))
 	var list []string
-	for kind := range kindSetting {
+	for kind := range kindPause {
 		name := wantedEvents[kind].name
 		t, ok := settings[name]
 		least := t.threshold

@@ -62,6 +62,7 @@ const (
 	kindVirtualStart
 	kindVirtualEnd
 	kindPinned
+	kindPause
 	kindSetting
 	kindJVM
 	kindLoss
@@ -94,6 +95,7 @@ var wantedEvents = [numKinds]struct {
 	kindVirtualStart: {"jdk.VirtualThreadStart", timed(fields{"javaThreadId": slotID})},
 	kindVirtualEnd:   {"jdk.VirtualThreadEnd", timed(fields{"javaThreadId": slotID})},
 	kindPinned:       {"jdk.VirtualThreadPinned", timed(fields{})},
+	kindPause:        {"jdk.GCPhasePause", timed(fields{})},
 	kindSetting:      {"jdk.ActiveSetting", fields{"id": slotID, "name": slotName, "value": slotValue}},
 	kindJVM: {"jdk.JVMInformation", fields{
 		"jvmName": slotName, "jvmVersion": slotVersion, "javaArguments": slotCommand, "jvmStartTime": slotJVMStart, "pid": slotPID,

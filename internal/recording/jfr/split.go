@@ -143,7 +143,9 @@ func (s *splitter) splitThread(keys []sortKey) {
 		if before != nil && before.reenters(r) {
 			s.finish(int(keys[i-1].index), r.end)
 		}
-		if next == nil {
+		if r.kind == kindPause {
+			s.add(r.end, r.event.Thread, at, sideSilent) // that thread does nothing between pauses
+		} else if next == nil {
 			s.fallSilent(at, max(latest, r.end))
 		}
 		before = r

@@ -23,7 +23,7 @@ func stoppedJVM(sym *symbols.Table) []jvmthread.Event {
 	collection := jvmthread.LockID{Class: sym.InternClass("garbage collection")}
 	sym.SetThread(jvmthread.Thread{ID: 1, Name: "compactor", Group: "main"})
 	sym.SetThread(jvmthread.Thread{ID: 2, Name: "request", Group: "main"})
-	sym.SetThread(jvmthread.Thread{ID: jvmthread.PausesThread, Name: "JVM pauses", Group: "system"})
+	sym.SetThread(jvmthread.Thread{ID: jvmthread.PausesThread, Name: jvmthread.PausesName, Group: "system"})
 	events := []jvmthread.Event{
 		{Time: 1, Thread: 1, Kind: jvmthread.KindThreadStart},
 		{Time: 1, Thread: 2, Kind: jvmthread.KindThreadStart},
