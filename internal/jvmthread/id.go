@@ -32,8 +32,9 @@ type ClassID uint32
 // NoClass means no class or an unknown one.
 const NoClass ClassID = 0
 
-// PausesThread is a pseudo thread. Its waits are the pauses of the JVM, in which all threads stand still; what it does between them is not known.
-const PausesThread ThreadID = 1<<63 - 2
+// PausesThread is a pseudo thread. Its waits are the pauses of the JVM, in which all threads stand still; what it does between them is not
+// known. The number is larger than that of any Java thread, and exact in JavaScript.
+const PausesThread ThreadID = 1<<53 - 2
 
 // PausesName is what that thread is called.
 const PausesName = "JVM pauses"

@@ -76,8 +76,9 @@ enum { WEFT_SUBJECT = 0xFFFF };
 #define WEFT_LOST_THREAD ((uint64_t)INT64_MAX)
 
 // The thread id for pauses of the JVM, during which all of its threads stand still. The buffer of
-// that id has one writer, as any other.
-#define WEFT_PAUSES_THREAD ((uint64_t)INT64_MAX - 1)
+// that id has one writer, as any other. No Java thread has so large an id; JavaScript still has it
+// exactly.
+#define WEFT_PAUSES_THREAD (((uint64_t)1 << 53) - 2)
 
 // How many new buffers may wait while the sender is blocked.
 enum { WEFT_NEW_BUFFERS = 1 << 16 };

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {arranged, castRows, mostSingle, rowOf, Settled, type Wish} from "./arrange";
+import {arranged, castRows, mostSingle, pausesThread, rowOf, Settled, type Wish} from "./arrange";
 import {type Entry, keyOf, stacked} from "./rows";
 import type {ThreadRow} from "./types";
 
@@ -60,6 +60,8 @@ const many = [
 
 test("few threads have lanes in the order of what they cost, idle ones and those of the JVM share rows", () => {
   assert.deepEqual(keys(arranged(few, wish(few))), [3, 2, 4, 1, rowOf.idle, rowOf.jvm]);
+  const paused = [...few, {...few[6]!, id: pausesThread, name: "JVM pauses"}];
+  assert.deepEqual(keys(arranged(paused, wish(paused))), [pausesThread, 3, 2, 4, 1, rowOf.idle, rowOf.jvm]);
   const open = wish(few, {opened: new Set([rowOf.idle, rowOf.jvm])});
   assert.deepEqual(keys(arranged(few, open)), [3, 2, 4, 1, rowOf.idle, 5, 6, rowOf.jvm, 7, 8]);
   assert.deepEqual(keys(arranged(few, wish(few, {chosen: 6}))), [3, 2, 4, 1, rowOf.idle, 6, rowOf.jvm]);

@@ -67,6 +67,9 @@ interface Item {
 
 type Sums = Pick<VirtualGroup, "blocked" | "waited" | "idle" | "states" | "time">;
 
+/** The pseudo thread whose waits are the pauses of the JVM. */
+export const pausesThread = 2 ** 53 - 2;
+
 const running = stateNumber("runnable");
 const unknown = stateNumber("unknown");
 
@@ -101,14 +104,17 @@ export function castRows(
   return rows;
 }
 
-/** The rows of platform threads. */
+/** The rows of platform threads. The pauses of the JVM come first: they stop all threads below. */
 export function arranged(threads: readonly ThreadRow[], wish: Wish): Entry[] {
   const {settled, order} = wish;
   const quiet = (thread: ThreadRow) =>
     !wish.named && !settled.has(laneName(thread)) && thread.blocked.count === 0 && !isDeadlocked(thread);
-  const ofJVM = threads.filter((thread) => thread.jvm && thread.blocked.time === 0 && quiet(thread));
+  const ofJVM = threads.filter(
+    (thread) => thread.jvm && thread.id !== pausesThread && thread.blocked.time === 0 && quiet(thread),
+  );
   const own = new Set(ofJVM);
-  const others = threads.filter((thread) => !own.has(thread));
+  const pauses = threads.filter(({id}) => id === pausesThread);
+  const others = threads.filter((thread) => !own.has(thread) && thread.id !== pausesThread);
   const isIdle = (thread: ThreadRow) => thread.only_idle && quiet(thread);
   settled.pools ||= others.filter((thread) => !isIdle(thread)).length > mostSingle;
   const pools = settled.pools || order === "pool" ? poolsOf(others, wish) : [];
@@ -124,6 +130,7 @@ export function arranged(threads: readonly ThreadRow[], wish: Wish): Entry[] {
         )
       : items;
   return [
+    ...pauses.map((thread): Entry => ({kind: "thread", thread})),
     ...rows.flatMap(({entries}) => entries),
     ...foldedRow("Idle threads", rowOf.idle, idle, wish),
     ...foldedRow("JVM threads", rowOf.jvm, ofJVM, wish),
