@@ -43,6 +43,8 @@ static const char *const texts[WEFT_NOTICES] = {
                                  "next run: there were too many for a snapshot",
     [WEFT_NOTICE_NO_CALLS] = "waits for I/O are not recorded: /proc/self/task does not show what "
                              "threads do in the kernel, or for how long they ran",
+    [WEFT_NOTICE_NO_OLDER_THREADS] =
+        "waits for I/O of threads that are older than the session are not recorded: " MISSING,
 };
 
 static _Atomic uint32_t raised; // bits

@@ -304,8 +304,11 @@ static void look(JNIEnv *env, void *state, const struct weft_look_in *in) {
 static void list_others(JNIEnv *env, const struct state *s) {
     jint count = 0;
     jthread *threads = NULL;
-    if (!weft_native_id_init() ||
-        (*weft_jvm.ti)->GetAllThreads(weft_jvm.ti, &count, &threads) != JVMTI_ERROR_NONE) {
+    if (!weft_native_id_init()) {
+        weft_notices_raise(WEFT_NOTICE_NO_OLDER_THREADS);
+        return;
+    }
+    if ((*weft_jvm.ti)->GetAllThreads(weft_jvm.ti, &count, &threads) != JVMTI_ERROR_NONE) {
         return;
     }
     (*env)->EnsureLocalCapacity(env, count);
