@@ -275,10 +275,10 @@ TEST(clocks_are_read_after_a_millisecond_of_running) {
     struct weft_run run = {0};
     CHECK(weft_usage_runs(&run, now));
     CHECK(!weft_usage_waits(&run, now += MILLISECOND / 2));
-    CHECK(!weft_usage_runs(&run, now += 4 * MILLISECOND)); // a short wait
-    CHECK(!weft_usage_runs(&run, now += MILLISECOND / 4)); // an event
+    CHECK(!weft_usage_runs(&run, now += 4 * (int64_t)MILLISECOND)); // a short wait
+    CHECK(!weft_usage_runs(&run, now += MILLISECOND / 4));          // an event
     CHECK(weft_usage_waits(&run, now += MILLISECOND / 4));
-    CHECK(weft_usage_runs(&run, now += 5 * MILLISECOND)); // a long wait
+    CHECK(weft_usage_runs(&run, now += 5 * (int64_t)MILLISECOND)); // a long wait
     CHECK(!weft_usage_waits(&run, now += MILLISECOND - 1));
     CHECK(!weft_usage_waits(&run, now += MILLISECOND)); // it did not run meanwhile
 }

@@ -37,7 +37,7 @@ static size_t drain(struct weft_buffer *b, struct weft_record *taken) {
 }
 
 TEST(a_pause_is_a_wait) {
-    struct weft_record taken[8];
+    struct weft_record taken[8] = {0};
     weft_pauses_start();
     struct weft_buffer *b = opened();
     CHECK_INT(b->thread, WEFT_PAUSES_THREAD);
@@ -56,7 +56,7 @@ TEST(a_pause_is_a_wait) {
 }
 
 TEST(an_end_has_a_beginning) {
-    struct weft_record taken[8];
+    struct weft_record taken[8] = {0};
     weft_pauses_begin(); // no session
     weft_pauses_start();
     struct weft_buffer *b = opened();

@@ -109,7 +109,7 @@ struct witness {
 enum { WITNESS_IDS = 1 << 18 };
 
 // The name of a kind of event; unknown kinds have none.
-enum { WITNESS_LAST_KIND = 33 };
+enum { WITNESS_LAST_KIND = 34 };
 const char *witness_kind(unsigned kind);
 
 void witness_init(struct witness *w);
