@@ -203,17 +203,16 @@ static bool take_record(struct witness *w, struct cursor *c, uint64_t thread, in
     if (wrong != NULL) {
         return fail(w, "thread %llu: kind %u: %s", id, kind, wrong);
     }
-    if (thread == WEFT_PAUSES_THREAD || (flags & WEFT_FLAG_SYSTEM_CALL) != 0) {
-        return true; // collections and slow disks come at any time
-    }
-    w->events[kind]++;
+    // Collections and slow disks come at any time: no kind counts them.
+    bool counts = thread != WEFT_PAUSES_THREAD && (flags & WEFT_FLAG_SYSTEM_CALL) == 0;
+    w->events[kind] += counts;
     w->found += (flags & 8U) != 0;
     if (kind == GAP) {
         w->lost += (uint64_t)arg;
         w->worker_lost += t->worker ? (uint64_t)arg : 0;
         return true;
     }
-    if (class_id < WITNESS_CLASSES) {
+    if (counts && class_id < WITNESS_CLASSES) {
         struct witness_class *at = &w->by_class[class_id];
         at->events[kind]++;
         at->worker_events[kind] += t->worker;
