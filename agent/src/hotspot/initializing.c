@@ -53,7 +53,7 @@ void weft_initializing_init(JNIEnv *env, jthread thread) {
         weft_vmstructs_offset("Symbol", "_length", &vm.length) &&
         weft_vmstructs_offset("Symbol", "_body", &vm.text) &&
         weft_vmstructs_constant("InstanceKlass::being_initialized", &vm.being_initialized);
-    if (!vm.readable && weft_jvm.version >= 17) { // no earlier JVM shows it
+    if (!vm.readable && weft_jvm.version > 11) { // which never shows it
         weft_notices_raise(WEFT_NOTICE_NO_CLASS_WAITS);
     }
 }
