@@ -191,6 +191,7 @@ var kinds = map[string]string{
 	"latch":     "waiting at latches",
 	"barrier":   "waiting at barriers",
 	"exchange":  "waiting at exchangers",
+	"pause":     "pauses of the JVM",
 	"future":    "waiting for futures",
 	"queue":     "waiting at queues",
 	"object":    "Object.wait",

@@ -30,7 +30,7 @@ bool weft_usage_parse(const char *line, struct weft_usage *used) {
            slices > 0 && used->cpu >= 0 && used->queued >= 0;
 }
 
-// The time on a processor so far, exactly; that in the file lags behind while the thread runs.
+// The exact CPU time so far: the one in the file lags while the thread runs.
 static int64_t cpu_time(clockid_t clock) {
     struct timespec t;
     return clock_gettime(clock, &t) == 0 ? (int64_t)t.tv_sec * 1000000000 + t.tv_nsec : -1;

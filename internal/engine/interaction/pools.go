@@ -51,8 +51,8 @@ func (m *monitors) gives(l *lock, me *waiting, at jvmthread.Time) {
 	}
 }
 
-// notifiedPool records that a helper notified a pool, perhaps to return the object that it was given first where it waits for work. No event showed that the
-// thread that gave it had got it: otherwise its hold would have ended then.
+// notifiedPool records that a helper notified a pool, perhaps to return the object that it was given first. No event showed that the thread that
+// gave it had got it: otherwise its hold would have ended then.
 func (m *monitors) notifiedPool(l *lock, me *waiting) {
 	home := m.owners.find(me.home)
 	if home == nil || home == l || len(home.pool.given) == 0 {

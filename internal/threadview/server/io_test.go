@@ -60,7 +60,7 @@ func TestThreadsInIOAreShownAsSuch(t *testing.T) {
 	require.Len(t, waiting, 1)
 	assert.Equal(t, text, waiting[0].Object)
 
-	assert.Nil(t, iv.Lock, "a socket is no lock")
+	assert.Nil(t, iv.Lock, "a socket is not a lock")
 	assert.Len(t, ask[viewapi.Classes](f, "/classes").Classes, 1)
 
 	holders := ask[viewapi.Flame](f, "/flame?width=4000&limit=4000").Holders
