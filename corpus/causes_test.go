@@ -5,6 +5,8 @@ package corpus
 
 import (
 	"context"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -14,8 +16,12 @@ import (
 	"github.com/weft-otel/weft/internal/page"
 )
 
-// causesTruth is what Causes.java knows: for how long requests waited, if that ended, and collections took, in nanoseconds.
-type causesTruth struct{ Waited, Collected int64 }
+// causesTruth is what Causes.java knows: for how long requests waited, if that ended, collections took, and the owner of a lock read, in
+// nanoseconds.
+type causesTruth struct{ Waited, Collected, Read int64 }
+
+// looks is the distance between the agent's looks at threads in system calls.
+const looks = 10 * time.Millisecond
 
 // causesLength is for how long Causes.java runs at least.
 const causesLength = 300 * time.Millisecond
@@ -71,5 +77,26 @@ func checkCollection(lock string) func(t spantest.T, r *run) {
 		require.NotNil(t, answer.Most)
 		accountedFor(t, truth.Waited, answer.Most.Time, "waits")
 		accountedFor(t, truth.Collected+int64(answer.Pauses.Count)*int64(time.Millisecond), answer.Pauses.Time, "collections")
+	}
+}
+
+// checkSocket checks what is said of a thread that holds a monitor while it reads from a socket. The agent knows when a read begins and ends
+// from looks at a distance.
+func checkSocket(lock string, distance time.Duration) func(t spantest.T, r *run) {
+	sentence := regexp.MustCompile(`^refresher-1 spent (\d+ ms) reading from 127\.0\.0\.1:\d+ in Causes\.refresh holding ` + lock +
+		`; 2 requests waited \d+ ms for it\.`)
+	return func(t spantest.T, r *run) {
+		t.Helper()
+		var truth causesTruth
+		r.know(t, &truth)
+		said := sentence.FindStringSubmatch(headline(t, r))
+		require.NotNil(t, said, headline(t, r))
+		read, err := time.ParseDuration(strings.ReplaceAll(said[1], " ", ""))
+		require.NoError(t, err)
+		accountedFor(t, truth.Read+int64(distance), int64(read-time.Millisecond/2), "reading") // it is rounded
+		answer, err := page.Of(r.played.page).Answer(context.Background(), r.sessionOnPage(t), nil)
+		require.NoError(t, err)
+		require.NotNil(t, answer.Most)
+		accountedFor(t, truth.Waited, answer.Most.Time, "waits")
 	}
 }

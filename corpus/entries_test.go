@@ -140,9 +140,12 @@ var programs = []entry{
 			`has ended\.$`, 2, false)},
 	{name: "cause-collection", program: []string{"Causes", "collection"}, from: agent, engine: seconds, check: checkCollection(`Causes\.MAILBOX`)},
 
+	{name: "cause-socket", program: []string{"Causes", "socket"}, from: agent, agent: ",io-names=on", engine: seconds, check: checkSocket(`Causes\.MAILBOX`, looks)},
+
 	{name: "pingpong-jfr", program: []string{"PingPong", "200"}, from: flight, engine: seconds, check: checkPingPong},
 	{name: "notifies-jfr", program: []string{"Notifies", "50"}, from: flight, engine: seconds, check: checked(checkRecordedNotifies)},
 	{name: "collection-jfr", program: []string{"Causes", "collection"}, from: flight, engine: seconds, check: checkCollection(`Object`)},
+	{name: "socket-jfr", program: []string{"Causes", "socket"}, from: flight, engine: seconds, check: checkSocket(`Object`, 0)},
 	{name: "startsjoins-jfr", program: []string{"StartsJoins", "20"}, from: flight, engine: seconds, check: checked(spantest.CheckStartsJoins)},
 	{name: "sleeps-jfr", program: []string{"Sleeps", "20"}, from: flight, engine: seconds, check: checked(spantest.CheckSleeps)},
 	{name: "timedwaits-jfr", program: []string{"TimedWaits", "40"}, from: flight, engine: seconds, check: checked(spantest.CheckTimedWaits)},

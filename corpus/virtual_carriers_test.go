@@ -48,7 +48,7 @@ func checkStarved(t spantest.T, r *run) {
 	require.Len(t, truth.Hogs, 2)
 	for _, hog := range truth.Hogs {
 		assert.Contains(t, root.Text("weft.explanation"), hog.Name+" kept one for ")
-		assert.Contains(t, root.Text("weft.explanation"), "running in "+hog.Class+"."+hog.Method)
+		assert.Contains(t, root.Text("weft.explanation"), "runnable in "+hog.Class+"."+hog.Method)
 		hold := holdOf(r, root, hog.ID)
 		require.NotNil(t, hold, "a span for %s", hog.Name)
 		assert.Equal(t, hog.Class+"."+hog.Method, hold.Text("weft.lock.holder.function"), hog.Name)

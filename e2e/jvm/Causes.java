@@ -3,6 +3,9 @@
 
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -22,11 +25,12 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * Requests that wait for what other threads bring about, or never will: for tasks of a small pool, at a barrier for the last worker, to put into a
  * queue whose consumer has ended, at a latch that reaches no zero, for tasks in the queue of a pool whose workers all wait for such; for a lock
  * whose owner has ended, or whose owner waits for a task that needs it; for a read lock after a reader that wants to write; for the end of a thread;
- * for a notification by a thread that has ended; for a monitor whose owner collects garbage. It prints for how long they waited, as they measured it
- * themselves, and for how long the JVM collected.
+ * for a notification by a thread that has ended; for a monitor whose owner collects garbage, or reads from a socket. It prints for how long they
+ * waited, as they measured it themselves, for how long the JVM collected, and for how long the owner read.
  */
 public final class Causes {
   private static final AtomicLong WAITED = new AtomicLong();
+  private static final AtomicLong READ = new AtomicLong();
   private static final BlockingQueue<Integer> JOBS = new ArrayBlockingQueue<>(2);
   private static final CountDownLatch READY = new CountDownLatch(1);
   private static final ReentrantLock LOCK = new ReentrantLock();
@@ -123,6 +127,19 @@ public final class Causes {
         List<Thread> blocked = List.copyOf(ending);
         ending.add(named("compactor").newThread(sure(() -> compact(entered, blocked))));
         break;
+      case "socket":
+        ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        CountDownLatch held = new CountDownLatch(1);
+        for (int i = 1; i <= 2; i++) {
+          ending.add(request(i, () -> {
+            held.await();
+            return timed(Causes::enter);
+          }));
+        }
+        List<Thread> clients = List.copyOf(ending);
+        ending.add(named("database").newThread(sure(() -> answer(server, clients))));
+        ending.add(named("refresher").newThread(sure(() -> refresh(server, held))));
+        break;
       default:
         throw new IllegalArgumentException(args[0]);
     }
@@ -136,7 +153,7 @@ public final class Causes {
     for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
       collected += collector.getCollectionTime();
     }
-    System.out.printf("{\"waited\":%d,\"collected\":%d}%n", WAITED.get(), collected * 1000000);
+    System.out.printf("{\"waited\":%d,\"collected\":%d,\"read\":%d}%n", WAITED.get(), collected * 1000000, READ.get());
     System.out.flush();
     System.exit(0);
   }
@@ -209,14 +226,39 @@ public final class Causes {
   private static Object compact(CountDownLatch entered, List<Thread> blocked) {
     synchronized (MAILBOX) {
       entered.countDown();
-      while (!blocked.stream().allMatch(thread -> thread.getState() == Thread.State.BLOCKED)) {
-        Thread.onSpinWait();
-      }
+      spinUntilBlocked(blocked);
       for (int i = 0; i < 5; i++) {
         System.gc();
       }
     }
     return null;
+  }
+
+  private static Object answer(ServerSocket server, List<Thread> clients) throws Exception {
+    try (Socket client = server.accept()) {
+      spinUntilBlocked(clients);
+      Thread.sleep(LENGTH);
+      client.getOutputStream().write(1);
+    }
+    return null;
+  }
+
+  private static Object refresh(ServerSocket server, CountDownLatch held) throws Exception {
+    try (Socket database = new Socket(server.getInetAddress(), server.getLocalPort())) {
+      synchronized (MAILBOX) {
+        held.countDown();
+        long began = System.nanoTime();
+        int rate = database.getInputStream().read();
+        READ.set(System.nanoTime() - began);
+        return rate;
+      }
+    }
+  }
+
+  private static void spinUntilBlocked(List<Thread> threads) {
+    while (!threads.stream().allMatch(thread -> thread.getState() == Thread.State.BLOCKED)) {
+      Thread.onSpinWait();
+    }
   }
 
   private static Object enter() {

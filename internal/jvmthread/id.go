@@ -39,6 +39,9 @@ const PausesThread ThreadID = 1<<53 - 2
 // PausesName is what that thread is called.
 const PausesName = "JVM pauses"
 
+// PauseClass stands for the class of what its waits for a garbage collection are for.
+const PauseClass = "garbage collection"
+
 // LockID identifies a lock: a Java monitor or a synchronizer of java.util.concurrent. The identity hash has 31 bits, so two live objects of
 // one class may collide: with 1 000 live locks of a class, the probability that any two do is 0.02 %.
 type LockID struct {

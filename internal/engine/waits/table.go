@@ -33,7 +33,7 @@ var rules = []rule{
 	{kind: jvmthread.WaitIO, class: "waiting for process "},
 	{kind: jvmthread.WaitIO, class: "waiting for a process "},
 	{kind: jvmthread.WaitIO, frame: "java.lang.ProcessImpl.waitFor"}, // which waits for a thread that does
-	{kind: jvmthread.WaitPause, class: "garbage collection"},
+	{kind: jvmthread.WaitPause, class: jvmthread.PauseClass},
 	{kind: jvmthread.WaitIdle, class: "waiting for clients"},
 	{kind: jvmthread.WaitIdle, class: "waiting for the network"},
 

@@ -102,6 +102,9 @@ const (
 	typeWait
 	typeSleep
 	typeInfo
+	typeSocketRead
+	typeFileForce
+	typePinned
 )
 
 var testClasses = []testClass{
@@ -143,6 +146,12 @@ var testClasses = []testClass{
 		{"address", "1"},
 	}},
 	{typeSleep, "jdk.ThreadSleep", [][3]string{{"startTime", "1"}, {"duration", "1"}, {"eventThread", "23", "constant"}, {"time", "1"}}},
+	{typeSocketRead, "jdk.SocketRead", [][3]string{
+		{"startTime", "1"}, {"duration", "1"}, {"eventThread", "23", "constant"}, {"stackTrace", "26", "constant"},
+		{"host", "4"}, {"address", "4"}, {"port", "2"},
+	}},
+	{typeFileForce, "jdk.FileForce", [][3]string{{"startTime", "1"}, {"duration", "1"}, {"eventThread", "23", "constant"}, {"path", "4"}}},
+	{typePinned, "jdk.VirtualThreadPinned", [][3]string{{"startTime", "1"}, {"duration", "1"}, {"eventThread", "23", "constant"}}},
 	{typeInfo, "jdk.JVMInformation", [][3]string{{"startTime", "1"}, {"jvmName", "4"}, {"javaArguments", "4"}, {"pid", "1"}}},
 }
 
@@ -229,6 +238,21 @@ func (b *builder) wait(start, duration int64) {
 
 func (b *builder) sleep(start, duration int64) {
 	b.event(typeSleep, func(e *builder) { e.long(b.ticks + start).long(duration).long(1).long(5) })
+}
+
+// The worker reads from a socket, or is pinned meanwhile; main waits until a file is on the disk.
+func (b *builder) read(start, duration int64, host, address string, port int32) {
+	b.event(typeSocketRead, func(e *builder) {
+		e.long(b.ticks + start).long(duration).long(2).long(9).text(host).text(address).int(port)
+	})
+}
+
+func (b *builder) pin(start, duration int64) {
+	b.event(typePinned, func(e *builder) { e.long(b.ticks + start).long(duration).long(2) })
+}
+
+func (b *builder) force(start, duration int64, path string) {
+	b.event(typeFileForce, func(e *builder) { e.long(b.ticks + start).long(duration).long(1).text(path) })
 }
 
 // flush writes a copy of the header, as a JVM does on each flush.

@@ -67,6 +67,10 @@ func (n *names) read(p *eventPlan, c *clock, cur *cursor, v *values, r *record) 
 	if thread.virtual || p.kind == kindVirtualStart || p.kind == kindVirtualEnd || p.kind == kindPinned {
 		ev.Flags, r.ended = jvmthread.FlagVirtual, jvmthread.FlagVirtual
 	}
+	if r.kind.isIO() {
+		n.io(r, v)
+		return true
+	}
 	n.refine(p, r, v)
 	return true
 }
@@ -79,7 +83,7 @@ func (n *names) pause(r *record) {
 	}
 	r.event.Thread, r.event.Kind = jvmthread.PausesThread, jvmthread.KindPark
 	if !n.brief {
-		r.event.Lock.Class = n.symbols.InternClass("garbage collection")
+		r.event.Lock.Class = n.symbols.InternClass(jvmthread.PauseClass)
 	}
 }
 

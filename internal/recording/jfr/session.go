@@ -160,9 +160,10 @@ func (c *chunk) learn(p *eventPlan, ev *event, v *values) {
 
 const maxSettings = 1 << 10
 
-// thresholds lists the minimum durations of recorded events of threads: "jdk.ThreadPark: 20 ms", "jdk.ThreadSleep: off".
+// thresholds lists the minimum durations of recorded events of threads, and the limits of their number: "jdk.ThreadPark: 20 ms",
+// "jdk.ThreadSleep: off", "jdk.SocketRead: 1 ms, at most 100/s".
 func (c *chunk) thresholds() []string {
-	type stated struct{ enabled, threshold string }
+	type stated struct{ enabled, threshold, throttle string }
 	settings := make(map[string]stated)
 	for _, s := range c.about.settings {
 		name := c.typeName[s.of]
@@ -172,6 +173,8 @@ func (c *chunk) thresholds() []string {
 			t.enabled = c.pools.text(s.value)
 		case "threshold":
 			t.threshold = c.pools.text(s.value)
+		case "throttle":
+			t.throttle = c.pools.text(s.value)
 		}
 		settings[name] = t
 	}
@@ -190,6 +193,9 @@ func (c *chunk) thresholds() []string {
 			least = "off"
 		case least == "":
 			least = "all"
+		}
+		if t.throttle != "" && t.throttle != "off" && least != "off" {
+			least += ", at most " + t.throttle
 		}
 		list = append(list, name+": "+least)
 	}

@@ -34,9 +34,10 @@ const (
 	slotPID      //
 	slotJVMStart //
 	slotAmount   // of lost bytes
-	slotName     // of a thread, a class, a method, a setting, ...
+	slotPort     // of a peer
+	slotName     // of a thread, a class, a method, a setting, a file; the address of a peer; ...
 	slotOSName   // of a thread
-	slotValue    // of a setting
+	slotValue    // of a setting; the name of a peer
 	slotVersion  // of a JVM
 	slotCommand  // of a JVM
 	slotType     // of a method
@@ -62,6 +63,11 @@ const (
 	kindVirtualStart
 	kindVirtualEnd
 	kindPinned
+	kindSocketRead
+	kindSocketWrite
+	kindFileRead
+	kindFileWrite
+	kindFileForce
 	kindPause
 	kindSetting
 	kindJVM
@@ -95,8 +101,15 @@ var wantedEvents = [numKinds]struct {
 	kindVirtualStart: {"jdk.VirtualThreadStart", timed(fields{"javaThreadId": slotID})},
 	kindVirtualEnd:   {"jdk.VirtualThreadEnd", timed(fields{"javaThreadId": slotID})},
 	kindPinned:       {"jdk.VirtualThreadPinned", timed(fields{})},
-	kindPause:        {"jdk.GCPhasePause", timed(fields{})},
-	kindSetting:      {"jdk.ActiveSetting", fields{"id": slotID, "name": slotName, "value": slotValue}},
+
+	kindSocketRead:  {"jdk.SocketRead", timed(fields{"host": slotValue, "address": slotName, "port": slotPort})},
+	kindSocketWrite: {"jdk.SocketWrite", timed(fields{"host": slotValue, "address": slotName, "port": slotPort})},
+	kindFileRead:    {"jdk.FileRead", timed(fields{"path": slotName})},
+	kindFileWrite:   {"jdk.FileWrite", timed(fields{"path": slotName})},
+	kindFileForce:   {"jdk.FileForce", timed(fields{"path": slotName})},
+
+	kindPause:   {"jdk.GCPhasePause", timed(fields{})},
+	kindSetting: {"jdk.ActiveSetting", fields{"id": slotID, "name": slotName, "value": slotValue}},
 	kindJVM: {"jdk.JVMInformation", fields{
 		"jvmName": slotName, "jvmVersion": slotVersion, "javaArguments": slotCommand, "jvmStartTime": slotJVMStart, "pid": slotPID,
 	}},

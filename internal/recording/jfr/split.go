@@ -119,6 +119,7 @@ func (s *splitter) splitThread(keys []sortKey) {
 	var before, next *record
 	latest := s.records[keys[0].index].end
 	for i := range keys {
+		s.narrow(keys[i:])
 		at := int(keys[i].index)
 		r := &s.records[at]
 		latest = max(latest, r.end)
@@ -126,8 +127,13 @@ func (s *splitter) splitThread(keys []sortKey) {
 		if i+1 < len(keys) {
 			next = &s.records[keys[i+1].index]
 		}
-		if r.kind == kindPinned && next != nil && next.event.Time < r.end {
+		switch {
+		case r.kind == kindPinned && next != nil && next.event.Time < r.end:
 			continue // the next record is more specific
+		case r.kind == kindPinned && before != nil && before.kind.isIO() && r.event.Time < before.end:
+			continue // so is the previous one
+		case r.kind.isIO() && r.event.Time >= r.end:
+			continue // it consists of others
 		}
 		if before != nil && r.event.Time < before.end { // due to the rounding of ticks
 			r.event.Time = before.end
@@ -149,6 +155,27 @@ func (s *splitter) splitThread(keys []sortKey) {
 			s.fallSilent(at, max(latest, r.end))
 		}
 		before = r
+	}
+}
+
+// narrow cuts the first of these records of a thread if it is for I/O and contains others, such as a park for the lock of a socket: these are
+// more specific. It keeps the longer part, which it moves after the others if need be.
+func (s *splitter) narrow(keys []sortKey) {
+	r := &s.records[keys[0].index]
+	if !r.kind.isIO() {
+		return
+	}
+	for i := 1; i < len(keys); i++ {
+		inner := &s.records[keys[i].index]
+		if inner.event.Time >= r.end || inner.end > r.end || inner.kind == kindPinned {
+			return // a thread that is pinned while it reads waits for nothing else
+		}
+		if inner.event.Time-r.event.Time > r.end-inner.end {
+			r.end = inner.event.Time
+			return
+		}
+		r.event.Time = inner.end
+		keys[i-1], keys[i] = keys[i], keys[i-1]
 	}
 }
 
