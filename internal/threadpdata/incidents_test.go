@@ -156,7 +156,7 @@ func TestExplanationCountsThreadsOfALock(t *testing.T) {
 
 // X was the cause in one window only, in which A waited for it. What A held is the cause of most.
 func TestExplanationOfSeveralRoots(t *testing.T) {
-	assert.Equal(t, []string{"A held Book for 57.9 s, running; B waited 57.9 s for it; 3 threads waited 26.7 s for Tape"}, explanations(t, `
+	assert.Equal(t, []string{"A held Book for 57.9 s, runnable; B waited 57.9 s for it; 3 threads waited 26.7 s for Tape"}, explanations(t, `
 0           A threadStart
 0           B threadStart
 0           C threadStart
@@ -203,7 +203,7 @@ func TestPoolThatTimedOut(t *testing.T) {
 	assert.Equal(t, "1 wait timed out", root.Status().Message()) // a thread may wait several times
 	for key, want := range map[string]string{
 		"error.type": "timeout", "weft.incident.timed_out": "1", "weft.incident.kind": "pool_exhausted",
-		"weft.explanation": "2 threads waited 79 ms for a connection of HikariPool; 2 threads held one, running; 1 wait timed out",
+		"weft.explanation": "2 threads waited 79 ms for a connection of HikariPool; 2 threads held one, runnable; 1 wait timed out",
 	} {
 		value, _ := root.Attributes().Get(key)
 		assert.Equal(t, want, value.AsString(), key)
@@ -229,7 +229,7 @@ func TestExplanationNamesWhoKeepsCarriers(t *testing.T) {
 105000000 b mount target=C virtual
 `
 	assert.Equal(t, []string{
-		"2 threads waited 206 ms for a carrier; hog kept one for 100 ms, running in Orders.total",
+		"2 threads waited 206 ms for a carrier; hog kept one for 100 ms, runnable in Orders.total",
 	}, explanations(t, history, "at com.acme.Orders.total(Orders.java:7)\n"))
 }
 

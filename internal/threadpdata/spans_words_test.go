@@ -98,12 +98,12 @@ const chain = `
 func TestExplanationOfALongChain(t *testing.T) {
 	spans := traceOf(t, chain, "", false)
 	have := onPath(spans, "a")
-	const want = "899 µs: a running, while b was in: blocked one (899 µs), while c was in: blocked two (899 µs), and 2 more, " +
+	const want = "899 µs: a runnable, while b was in: blocked one (899 µs), while c was in: blocked two (899 µs), and 2 more, " +
 		"while f was in: blocked five (899 µs)"
 	if len(have) != 1 || have[0] != want {
 		t.Errorf("have %q, want %q", have, want)
 	}
-	if have := onPath(spans, "d"); !slices.Contains(have, "100 ns: d running, while e was in: blocked four (899 µs), while f was in: blocked five (899 µs)") {
+	if have := onPath(spans, "d"); !slices.Contains(have, "100 ns: d runnable, while e was in: blocked four (899 µs), while f was in: blocked five (899 µs)") {
 		t.Errorf("a short chain is %q", have)
 	}
 }
@@ -120,7 +120,7 @@ func TestExplanationHasThreeWaits(t *testing.T) {
 	}
 	fmt.Fprintf(&b, "9000000 t%d yield\n", 0)
 	have := onPath(traceOf(t, b.String(), "", false), "t0")
-	const want = "9 ms: t0 running, while t1 was in: blocked l1 (9 ms), while t2 was in: blocked l2 (9 ms), and 59 more, while t62 was in: blocked l62 (9 ms)"
+	const want = "9 ms: t0 runnable, while t1 was in: blocked l1 (9 ms), while t2 was in: blocked l2 (9 ms), and 59 more, while t62 was in: blocked l62 (9 ms)"
 	if !slices.Contains(have, want) {
 		t.Errorf("have %q", have)
 	}

@@ -112,11 +112,8 @@ func (s *sentence) rootNow(c *viewapi.Cost, now bool) *sentence {
 	return s.add(viewapi.RoleThread, holder.Thread.Name).text(" " + holds + " ").whole(c).doing(holder.Text)
 }
 
-// doing adds what a thread did. A JVM calls threads runnable that run, and those that could.
+// doing adds what a thread did.
 func (s *sentence) doing(text string) *sentence {
-	if rest, ok := strings.CutPrefix(text, "running"); ok {
-		text = "runnable" + rest
-	}
 	if text == "" {
 		return s
 	}

@@ -10,13 +10,13 @@ type Run uint8
 
 // What a runnable thread may do. It is said to run only of the time for which its clock shows that.
 const (
-	RunUnseen Run = iota // not known: it may have waited for short I/O, for memory or, without readings of its clocks, for a processor
+	RunUnseen Run = iota // not known, it was not seen to wait: it may have waited for short I/O, for memory or, without readings of its clocks, for a processor
 	RunOnCPU             // it was on a processor
 	RunQueued            // it waited for one
 	NumRuns
 )
 
-var runs = [NumRuns]string{"not seen to wait", "running", "waiting for a processor"}
+var runs = [NumRuns]string{"runnable", "running", "waiting for a processor"}
 
 // Ran says it with the method, which may be empty: "running in Report.format".
 func Ran(r Run, function string) string {

@@ -85,10 +85,10 @@ var costs = []struct {
 		holder("report", 8920*ms, 1, "waiting for a processor", "", 0.93),
 	}}},
 	{"the holder's clocks were not read", viewapi.Cost{CostRow: book, Waiters: 1, Who: who(threads("main", 1, 8920*ms)), Site: in, Culprit: true, Holders: []viewapi.Holder{
-		holder("report", 8920*ms, 1, "not seen to wait", "", 1),
+		holder("report", 8920*ms, 1, "runnable", "", 1),
 	}}},
 	{"the holder's clocks say little", viewapi.Cost{CostRow: book, Waiters: 1, Who: who(threads("main", 1, 8920*ms)), Site: in, Culprit: true, Holders: []viewapi.Holder{
-		holder("report", 8920*ms, 1, "not seen to wait", "", 0.7),
+		holder("report", 8920*ms, 1, "runnable", "", 0.7),
 	}}},
 	{"a class is initialized by one that waits for a processor", viewapi.Cost{
 		CostRow: waits("class initialization of Registry", "lock", 8920*ms), Waiters: 3, Who: who(matchers), Site: in, Culprit: true,
@@ -159,8 +159,8 @@ var costs = []struct {
 	{"permit without a known holder", viewapi.Cost{CostRow: waits("Semaphore", "permit", 96*ms), Unit: "a permit", Waiters: 1, Who: who(threads("main", 1, 96*ms))}},
 	{"future", viewapi.Cost{
 		CostRow: waits("", "future", 47_300*ms), Waiters: 12, Who: who(threads("request-*", 12, 47_300*ms)), Site: send, Known: 0.95, Busy: 1,
-		Holders: []viewapi.Holder{holder("mailer-1", 1, 0.5, "not seen to wait", "", 1), holder("mailer-2", 1, 0.45, "not seen to wait", "", 1)},
-		Others:  who(threads("mailer-*", 2, 45_000*ms)), Turns: &viewapi.Turns{Text: "not seen to wait", Share: 1},
+		Holders: []viewapi.Holder{holder("mailer-1", 1, 0.5, "runnable", "", 1), holder("mailer-2", 1, 0.45, "runnable", "", 1)},
+		Others:  who(threads("mailer-*", 2, 45_000*ms)), Turns: &viewapi.Turns{Text: "runnable", Share: 1},
 	}},
 	{"future, workers with something to do", viewapi.Cost{
 		CostRow: waits("", "future", 47_300*ms), Waiters: 12, Who: who(threads("request-*", 12, 47_300*ms)), Site: send, Known: 0.7, Busy: 0.7,

@@ -234,12 +234,12 @@ func AppendPercent(b []byte, share float64) []byte {
 }
 
 // Doing says what a thread did: "asleep in Report.write", "waiting for Inventory.lock in Orders.add". The object is what Object returns, or the thread
-// that it joins; the function is class and method. Each may be empty.
+// that it joins; the function is class and method. Each may be empty. If clocks show what a runnable thread did, Ran says that.
 func Doing(s jvmthread.State, w jvmthread.Wait, object, function string) string {
 	text := doings[w]
 	switch {
 	case s == jvmthread.StateRunnable:
-		text = "running"
+		return Ran(RunUnseen, function)
 	case w == jvmthread.WaitNone:
 		return ""
 	case IsActivity(object) && (w == jvmthread.WaitIO || w.Idle()):

@@ -6,7 +6,7 @@ package criticalpath
 // kindTitles are also in web/src/lib/words.ts; a test compares them.
 var kindTitles = [kindEnd]string{
 	KindUnknown:        "unknown",
-	KindRun:            "running",
+	KindRun:            "runnable",
 	KindSleep:          "sleeping",
 	KindSuspended:      "suspended",
 	KindBlockedUnknown: "blocked by an unknown thread",

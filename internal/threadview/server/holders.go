@@ -75,6 +75,9 @@ func (q *query) holder(h *window.Holder, wait jvmthread.Time) viewapi.Holder {
 // activity says what a thread did: "asleep in Report.write".
 func (q *query) activity(iv *store.Interval) string {
 	site := q.sn.Site(iv.Stack)
+	if iv.State == jvmthread.StateRunnable && !q.isDumped() {
+		return q.ran(iv.Thread, iv.Start, iv.End).text(site.Function)
+	}
 	return wording.Doing(iv.State, iv.Wait, wording.Object(iv.Wait, q.sn.Class(iv.Lock), site.Lock, site.Entry), site.Function)
 }
 

@@ -5,6 +5,7 @@ package server
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ type pathPart struct {
 	thread  jvmthread.ThreadID // of an unbounded path, which moves; else that of the path
 	kind    criticalpath.Kind  // KindUnknown in a wait that leads to another thread
 	state   jvmthread.State    // in whose color lanes show the thread
+	run     wording.Run        // of KindRun
 	wait    jvmthread.Wait
 	object  string
 	outside bool // another thread was to start it, or it had ended
@@ -64,19 +66,20 @@ func (q *query) pathParts(path *criticalpath.Path, out *viewapi.Path) {
 	for i := range path.Segments {
 		seg := &path.Segments[i]
 		part, cause := t.part(seg)
-		sum := sums[part]
-		if sum == nil {
-			sum = &pathSum{causes: map[jvmthread.ThreadID]jvmthread.Time{}}
-			sums[part] = sum
-		}
-		took := seg.End - seg.Start
-		sum.count++
-		sum.time += took
-		if sum.count == 1 || took > sum.longest.End-sum.longest.Start {
-			sum.longest = *seg
-		}
-		if cause != jvmthread.NoThread {
-			sum.causes[cause] += took
+		for part, took := range t.divide(part, seg) {
+			sum := sums[part]
+			if sum == nil {
+				sum = &pathSum{causes: map[jvmthread.ThreadID]jvmthread.Time{}}
+				sums[part] = sum
+			}
+			sum.count++
+			sum.time += took
+			if sum.count == 1 || took > sum.longest.End-sum.longest.Start {
+				sum.longest = *seg
+			}
+			if cause != jvmthread.NoThread {
+				sum.causes[cause] += took
+			}
 		}
 	}
 	out.Parts = []viewapi.PathRow{}
@@ -89,6 +92,31 @@ func (q *query) pathParts(path *criticalpath.Path, out *viewapi.Path) {
 	out.Text = q.pathSentence(path, out)
 	if !q.file {
 		out.Parts = out.Parts[:min(len(out.Parts), max(1, min(maxPathRows, q.most)))]
+	}
+}
+
+// divide yields what the thread did in a segment, and for how long: one that ran was on a processor, waited for one, or stood still with the JVM.
+func (t *pathTeller) divide(of pathPart, seg *criticalpath.Segment) iter.Seq2[pathPart, jvmthread.Time] {
+	return func(yield func(pathPart, jvmthread.Time) bool) {
+		if of.kind != criticalpath.KindRun || t.q.isDumped() {
+			yield(of, seg.End-seg.Start)
+			return
+		}
+		for piece := range t.q.pieces(seg) {
+			if piece.Stopped {
+				paused := of
+				paused.wait = jvmthread.WaitPause
+				if !yield(paused, piece.End-piece.Start) {
+					return
+				}
+				continue
+			}
+			for run, s := range t.q.runs(part{from: piece.Start, to: piece.End}, seg.Thread) {
+				if of.run = wording.Run(run); s.length > 0 && !yield(of, s.length) {
+					return
+				}
+			}
+		}
 	}
 }
 
@@ -178,7 +206,7 @@ func (t *pathTeller) row(part *pathPart, sum *pathSum) viewapi.PathRow {
 
 // pathKinds says what a thread did that did not wait for another one.
 var pathKinds = map[criticalpath.Kind]string{
-	criticalpath.KindRun: "running", criticalpath.KindSleep: "asleep", criticalpath.KindSuspended: "suspended", criticalpath.KindDeadlock: "deadlocked",
+	criticalpath.KindSleep: "asleep", criticalpath.KindSuspended: "suspended", criticalpath.KindDeadlock: "deadlocked",
 	criticalpath.KindStartLatency: "starting", criticalpath.KindRunQueue: "waiting for a carrier", criticalpath.KindIdle: "waiting for a task",
 	criticalpath.KindTooDeep: "not searched further", criticalpath.KindCut: "not searched",
 }
@@ -207,6 +235,10 @@ func (p *pathPart) words(who string, all bool) string {
 		return "not started yet (" + who + " ran before)"
 	case p.kind == criticalpath.KindWakeLatency:
 		return "woken after " + strings.Replace(p.waiting(), "blocked", "being blocked", 1) + ", not running yet"
+	case p.wait == jvmthread.WaitPause:
+		return wording.Doing(p.state, p.wait, jvmthread.PauseClass, "")
+	case p.kind == criticalpath.KindRun:
+		return wording.Ran(p.run, "")
 	case p.wait == jvmthread.WaitSleep:
 		return strings.TrimSuffix("asleep in "+p.object, " in ")
 	case pathKinds[p.kind] != "":

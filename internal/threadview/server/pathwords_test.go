@@ -98,7 +98,7 @@ func TestPathSaysForWhom(t *testing.T) {
 1000 main threadEnd
 `, time.Second)
 	path := ask[viewapi.Path](f, "/path?thread=1&to=1000")
-	assert.Equal(t, "main took 1 µs: 40 % blocked by report, which held OrderBook, 40 % running, 20 % waiting for report to end.", path.Text)
+	assert.Equal(t, "main took 1 µs: 40 % blocked by report, which held OrderBook, 40 % runnable, 20 % waiting for report to end.", path.Text)
 	assert.Empty(t, path.NoSavings)
 	path = ask[viewapi.Path](f, "/path?thread=1&to=950")
 	assert.Contains(t, path.Text, "main spent 950 ns: ")

@@ -6,6 +6,8 @@ package server
 import (
 	"iter"
 
+	"github.com/weft-otel/weft/internal/engine/criticalpath"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/viewapi"
 )
@@ -23,6 +25,15 @@ func (q *query) pauses(from, to jvmthread.Time) iter.Seq[jvmthread.Interval] {
 			}
 		}
 	}
+}
+
+// pieces yields a segment of a path, cut at the pauses of the JVM if its thread ran.
+func (q *query) pieces(seg *criticalpath.Segment) iter.Seq[window.Piece] {
+	iv := jvmthread.Interval{State: jvmthread.StateUnknown, Start: seg.Start, End: seg.End}
+	if seg.Kind == criticalpath.KindRun {
+		iv.State = jvmthread.StateRunnable
+	}
+	return window.Pieces(&iv, seg.Start, seg.End, q.pauses(seg.Start, seg.End))
 }
 
 // pauseSums adds up the pauses of the range. One that was cut into pieces by windows counts once.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/weft-otel/weft/internal/engine/criticalpath"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 )
 
@@ -79,28 +80,30 @@ func (q *query) story(path *criticalpath.Path, holds []jvmthread.Hold) *story {
 	said, root := map[int32]int{}, criticalpath.NoWait
 	for i := range path.Segments {
 		seg := &path.Segments[i]
-		length := seg.End - seg.Start
-		p := passage{
-			from: seg.Start, to: seg.End, time: length, longest: length, saying: s.number(seg), segment: int32(i), count: 1,
-		}
-		if n := len(s.passages); n > 0 && s.passages[n-1].saying == p.saying {
-			s.passages[n-1].add(&p)
-			continue
-		}
 		of := criticalpath.NoWait
 		if seg.Via >= 0 {
 			of = s.roots[seg.Via]
 		}
-		if of != root || of < 0 {
-			clear(said)
-			root = of
+		for piece := range q.pieces(seg) {
+			length := piece.End - piece.Start
+			p := passage{
+				from: piece.Start, to: piece.End, time: length, longest: length, saying: s.number(seg, &piece), segment: int32(i), count: 1,
+			}
+			if n := len(s.passages); n > 0 && s.passages[n-1].saying == p.saying {
+				s.passages[n-1].add(&p)
+				continue
+			}
+			if of != root || of < 0 {
+				clear(said)
+				root = of
+			}
+			if at, ok := said[p.saying]; ok && of >= 0 {
+				s.passages[at].add(&p)
+				continue
+			}
+			said[p.saying] = len(s.passages)
+			s.passages = append(s.passages, p)
 		}
-		if at, ok := said[p.saying]; ok && of >= 0 {
-			s.passages[at].add(&p)
-			continue
-		}
-		said[p.saying] = len(s.passages)
-		s.passages = append(s.passages, p)
 	}
 	return s
 }
@@ -125,9 +128,9 @@ func own(seg *criticalpath.Segment, w *criticalpath.Wait) bool {
 	return w.Ref.Thread == seg.Thread && w.Ref.Seq == seg.Seq
 }
 
-// number returns the number of what is said of a segment.
-func (s *story) number(seg *criticalpath.Segment) int32 {
-	v := saying{thread: s.woken(seg), kind: seg.Kind, doing: s.doing(seg)}
+// number returns the number of what is said of a piece of a segment.
+func (s *story) number(seg *criticalpath.Segment, piece *window.Piece) int32 {
+	v := saying{thread: s.woken(seg), kind: seg.Kind, doing: s.doing(seg, piece)}
 	if via := s.leads(seg); via >= 0 {
 		v.chain = s.chain(via, seg.Start)
 	}

@@ -5,6 +5,7 @@ package server
 
 import (
 	"github.com/weft-otel/weft/internal/engine/criticalpath"
+	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/threadview/store"
 	"github.com/weft-otel/weft/internal/wording"
@@ -18,10 +19,11 @@ type words struct {
 	wait     jvmthread.Wait
 	timedOut bool
 	in       bool // with the method
+	ran      ran
 }
 
-// doing says what the thread of a segment did.
-func (s *story) doing(seg *criticalpath.Segment) string {
+// doing says what the thread of a segment did in a piece of it.
+func (s *story) doing(seg *criticalpath.Segment, piece *window.Piece) string {
 	w := words{in: true, timedOut: seg.Kind == criticalpath.KindTimer}
 	if t := &s.q.sn.Threads[s.q.sn.Thread(seg.Thread)]; seg.Seq == jvmthread.NoSeq && t.Dead && seg.Start >= t.Last {
 		return "ended"
@@ -36,6 +38,9 @@ func (s *story) doing(seg *criticalpath.Segment) string {
 			return seg.Kind.Title()
 		}
 		w.class, w.stack, w.state, w.wait = jvmthread.ClassID(s.q.sn.Locks[iv.Lock].Class), jvmthread.StackID(iv.Stack), iv.State, iv.Wait
+		if seg.Kind == criticalpath.KindRun {
+			w.ran = s.q.ran(s.q.sn.Thread(seg.Thread), piece.Start, piece.End)
+		}
 	case criticalpath.KindBlockedUnknown, criticalpath.KindWaitUnknown, criticalpath.KindTimer, criticalpath.KindDeadlock,
 		criticalpath.KindIdle:
 		of := &s.path.Waits[seg.Via]
@@ -67,6 +72,9 @@ func (s *story) say(w words, ref jvmthread.IntervalRef, at jvmthread.Time) strin
 			text += " in " + wording.SimpleFunction(site.Function)
 		}
 		return s.keep(w, text)
+	}
+	if w.state == jvmthread.StateRunnable && !s.q.isDumped() {
+		return s.keep(w, w.ran.text(site.Function))
 	}
 	if text = wording.Doing(w.state, w.wait, object, site.Function); text == "" {
 		text = wording.Verb(w.state)

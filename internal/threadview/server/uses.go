@@ -76,6 +76,41 @@ func (q *query) withoutPauses(u jvmthread.Usage) jvmthread.Usage {
 	return u
 }
 
+// ran is what a runnable thread did for at least half of a time.
+type ran struct {
+	run    wording.Run
+	paused bool // the JVM stood still
+}
+
+func (r ran) text(function string) string {
+	if r.paused {
+		return wording.Doing(jvmthread.StateParked, jvmthread.WaitPause, jvmthread.PauseClass, "")
+	}
+	return wording.Ran(r.run, function)
+}
+
+// ran finds what a runnable thread did in a time.
+func (q *query) ran(thread int, from, to jvmthread.Time) ran {
+	var sums [wording.NumRuns]jvmthread.Time
+	var paused jvmthread.Time
+	iv := jvmthread.Interval{State: jvmthread.StateRunnable, Start: from, End: to}
+	for p := range window.Pieces(&iv, from, to, q.pauses(from, to)) {
+		if p.Stopped {
+			paused += p.End - p.Start
+			continue
+		}
+		for run, s := range q.runs(part{from: p.Start, to: p.End}, q.sn.Threads[thread].ID) {
+			sums[run] += s.length
+		}
+	}
+	for run, sum := range sums {
+		if 2*sum >= to-from {
+			return ran{run: wording.Run(run)}
+		}
+	}
+	return ran{paused: 2*paused >= to-from}
+}
+
 // text says what it is, given the longest interval of it.
 func (s *activitySum) text(q *query, iv *store.Interval) string {
 	if iv.State == jvmthread.StateRunnable && !q.isDumped() {

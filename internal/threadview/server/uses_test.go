@@ -51,7 +51,7 @@ func TestHolderIsSaidToRunIfItsClockSaysSo(t *testing.T) {
 		{97, 2, "running", 0.97, "ledger-writer ran 100 ms holding Rates"},
 		{60, 30, "running", 0.6, "ledger-writer held Rates for 100 ms, 60 % of that time running"},
 		{7, 93, "waiting for a processor", 0.93, "ledger-writer held Rates for 100 ms, 93 % of that time waiting for a processor"},
-		{2, 1, "not seen to wait", 0.97, "ledger-writer held Rates for 100 ms, not seen to wait"},
+		{2, 1, "runnable", 0.97, "ledger-writer held Rates for 100 ms, runnable"},
 	} {
 		for _, window := range []time.Duration{time.Second, 30 * time.Millisecond} {
 			sym := symbols.New(symbols.DefaultLimits())

@@ -216,18 +216,18 @@ func TestWaitingForSeveralHolders(t *testing.T) {
 			"doing %s, held by %s", n, since, length, doing, holder)
 	}
 	for at, want := range map[int][]string{
-		11: {writer(1, 10, 1, "running", "reader-1")},
+		11: {writer(1, 10, 1, "runnable", "reader-1")},
 		55: {
 			writer(1, 10, 45, "asleep in Report.write", "reader-2"), client(3, 22, 33, "asleep in Shop.query", "client-2"),
 			writer(2, 45, 10, "asleep in Report.write", "reader-2"), client(4, 51, 4, "asleep in Shop.query", "client-2"),
 		},
 		65: {
-			writer(1, 10, 55, "asleep in Report.write", "reader-2"), client(3, 22, 43, "running", "client-2"),
-			writer(2, 45, 20, "asleep in Report.write", "reader-2"), client(4, 51, 14, "running", "client-2"),
+			writer(1, 10, 55, "asleep in Report.write", "reader-2"), client(3, 22, 43, "runnable", "client-2"),
+			writer(2, 45, 20, "asleep in Report.write", "reader-2"), client(4, 51, 14, "runnable", "client-2"),
 		},
 		71: {
-			writer(1, 10, 61, "asleep in Report.write", "reader-2"), client(3, 22, 49, "running", "client-1"),
-			writer(2, 45, 26, "asleep in Report.write", "reader-2"), client(4, 51, 20, "running", "client-1"),
+			writer(1, 10, 61, "asleep in Report.write", "reader-2"), client(3, 22, 49, "runnable", "client-1"),
+			writer(2, 45, 26, "asleep in Report.write", "reader-2"), client(4, 51, 20, "runnable", "client-1"),
 		},
 	} {
 		w := ask[viewapi.Waiting](f, fmt.Sprintf("/waiting?at=%d&state=blocked", at))

@@ -157,7 +157,7 @@ func TestWhyOfALongChain(t *testing.T) {
 	last := why.Steps[len(why.Steps)-1]
 	assert.Equal(t, 9, last.Depth)
 	assert.Equal(t, 4, last.Hidden)
-	assert.Equal(t, "blocked l9, which t8 held, blocked l8, and 6 more, which t1 held, blocked l1, which t0 held, running", last.Text)
+	assert.Equal(t, "blocked l9, which t8 held, blocked l8, and 6 more, which t1 held, blocked l1, which t0 held, runnable", last.Text)
 	var chain []string
 	for _, w := range last.Waits {
 		chain = append(chain, w.Thread.Name+" "+w.Object+" "+w.Holder.Name)

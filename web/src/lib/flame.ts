@@ -76,7 +76,7 @@ export function lockParameters(key: string): {lock?: string[]; class?: string[]}
 
 const did: Partial<Record<State, string>> = {
   unknown: "state not known",
-  runnable: "running",
+  runnable: "runnable",
   sleeping: "asleep",
   waiting: "in Object.wait",
   joining: "waiting for a thread to end",

@@ -149,7 +149,7 @@ export const confidenceHelp: Record<string, string> = {
 
 /** The kinds of pieces of a critical path. */
 const pieces: Record<string, string> = {
-  run: "running",
+  run: "runnable",
   sleep: "sleeping",
   suspended: "suspended",
   blocked_unknown: "blocked by an unknown thread",
