@@ -146,6 +146,10 @@ var programs = []entry{
 	{name: "notifies-jfr", program: []string{"Notifies", "50"}, from: flight, engine: seconds, check: checked(checkRecordedNotifies)},
 	{name: "collection-jfr", program: []string{"Causes", "collection"}, from: flight, engine: seconds, check: checkCollection(`Object`)},
 	{name: "socket-jfr", program: []string{"Causes", "socket"}, from: flight, engine: seconds, check: checkSocket(`Object`, 0)},
+	{name: "latch-jfr", program: []string{"Causes", "latch"}, from: flight, engine: seconds, check: checkCause(
+		`2 requests waited \d+ ms at a latch in Causes\.ready; 2 waits of \d+ ms did not end\.$`, 2)},
+	{name: "starved-jfr", program: []string{"Causes", "starved"}, from: flight, engine: seconds, check: checkCause(
+		`\d \w+ waited \d+ ms for a future in Causes\.\S+; both orders wait for others, too: no task in their queue can run\.$`, 2)},
 	{name: "startsjoins-jfr", program: []string{"StartsJoins", "20"}, from: flight, engine: seconds, check: checked(spantest.CheckStartsJoins)},
 	{name: "sleeps-jfr", program: []string{"Sleeps", "20"}, from: flight, engine: seconds, check: checked(spantest.CheckSleeps)},
 	{name: "timedwaits-jfr", program: []string{"TimedWaits", "40"}, from: flight, engine: seconds, check: checked(spantest.CheckTimedWaits)},

@@ -113,8 +113,10 @@ func Object(w jvmthread.Wait, class, lock, entry string) string {
 	switch {
 	case IsActivity(class) || w == jvmthread.WaitPause:
 		return class
-	case w == jvmthread.WaitIO && (class == processClass || strings.HasPrefix(lock, "ProcessImpl.")): // a monitor, or a condition
+	case w == jvmthread.WaitIO && (class == processClass || strings.HasPrefix(entry, processClass+".")): // a monitor, or a condition
 		return "waiting for a process to end"
+	case w == jvmthread.WaitIO:
+		return "" // a lock of the library
 	}
 	if w.Idle() || w == jvmthread.WaitSleep {
 		return ""

@@ -105,6 +105,10 @@ const (
 	typeSocketRead
 	typeFileForce
 	typePinned
+	typeDump
+	typeSample
+	typeSetting
+	typePark
 )
 
 var testClasses = []testClass{
@@ -152,6 +156,10 @@ var testClasses = []testClass{
 	}},
 	{typeFileForce, "jdk.FileForce", [][3]string{{"startTime", "1"}, {"duration", "1"}, {"eventThread", "23", "constant"}, {"path", "4"}}},
 	{typePinned, "jdk.VirtualThreadPinned", [][3]string{{"startTime", "1"}, {"duration", "1"}, {"eventThread", "23", "constant"}}},
+	{typeDump, "jdk.ThreadDump", [][3]string{{"startTime", "1"}, {"result", "4"}}},
+	{typeSample, "jdk.ExecutionSample", [][3]string{{"startTime", "1"}, {"sampledThread", "23", "constant"}}},
+	{typePark, "jdk.ThreadPark", [][3]string{{"startTime", "1"}, {"duration", "1"}, {"eventThread", "23", "constant"}}},
+	{typeSetting, "jdk.ActiveSetting", [][3]string{{"startTime", "1"}, {"id", "1"}, {"name", "4"}, {"value", "4"}}},
 	{typeInfo, "jdk.JVMInformation", [][3]string{{"startTime", "1"}, {"jvmName", "4"}, {"javaArguments", "4"}, {"pid", "1"}}},
 }
 
@@ -253,6 +261,24 @@ func (b *builder) pin(start, duration int64) {
 
 func (b *builder) force(start, duration int64, path string) {
 	b.event(typeFileForce, func(e *builder) { e.long(b.ticks + start).long(duration).long(1).text(path) })
+}
+
+// dump writes a thread dump.
+func (b *builder) dump(start int64, text string) {
+	b.event(typeDump, func(e *builder) { e.long(b.ticks + start).text(text) })
+}
+
+// sample finds the worker running.
+func (b *builder) sample(start int64) {
+	b.event(typeSample, func(e *builder) { e.long(b.ticks + start).long(2) })
+}
+
+// settings states which events are recorded.
+func (b *builder) settings(types ...int64) {
+	for _, of := range types {
+		b.event(typeSetting, func(e *builder) { e.long(b.ticks).long(of).text("enabled").text("true") })
+		b.event(typeSetting, func(e *builder) { e.long(b.ticks).long(of).text("threshold").text("1 us") })
+	}
 }
 
 // flush writes a copy of the header, as a JVM does on each flush.

@@ -19,6 +19,7 @@ type chunk struct {
 	plans    []*eventPlan         // by small type id
 	others   map[int64]*eventPlan // by other type id
 	typeName map[int64]string     // of the wanted events
+	dumps    int64                // the type of thread dumps; 0: there are none
 	pools    *constants
 	about    about
 	held     int64 // bytes of its metadata and constants, and least memory of a chunk: see maxOpen
@@ -72,6 +73,9 @@ func (c *chunk) compile(meta *metadata) *recording.Problem {
 			return malformed("metadata", c.at+c.metadata, err)
 		}
 		c.typeName[class.id] = wanted.name
+		if kind == kindDump {
+			c.dumps = class.id
+		}
 		ep := &eventPlan{plan: p, brief: p.only(briefSlots), kind: kind}
 		if class.id < 0 || class.id >= smallTypes {
 			c.others[class.id] = ep
@@ -130,6 +134,7 @@ func (c *chunk) findMetadata(buf []byte) (found *metadata, problem *recording.Pr
 func (c *chunk) index(buf []byte) (problem *recording.Problem, err error) {
 	var v values
 	s := c.scan(c.at+headerSize, c.end, buf)
+	s.large = c.dumps
 	for s.next() {
 		if s.kind == typeCheckpoint {
 			c.stable = s.pos
@@ -189,7 +194,7 @@ func (c *chunk) read(
 	s := c.scan(from, to, buf)
 	for s.next() {
 		p := c.plan(s.kind)
-		if p == nil || p.kind >= kindSetting {
+		if p == nil || p.kind >= kindSetting || p.kind == kindSample && !n.brief {
 			continue
 		}
 		cur = cursor{b: s.body, raw: c.raw}
@@ -202,7 +207,7 @@ func (c *chunk) read(
 		switch ok := n.read(p, clk, &cur, &v, &r); {
 		case cur.failed:
 			bad.malformed++
-		case r.stray:
+		case r.stray && r.kind != kindSample:
 			bad.strays++
 		case ok:
 			take(&r, s.pos)

@@ -115,11 +115,14 @@ func lift(events []jvmthread.Event, watermark jvmthread.Time) {
 }
 
 func (d *Decoder) names(c *chunk) *names {
-	return newNames(c.pools, d.Options.Symbols, func(th jvmthread.Thread) {
-		if d.Options.Symbols.Thread(th.ID) == th {
-			return
-		}
-		d.Options.Symbols.SetThread(th)
-		d.news = append(d.news, th)
-	})
+	return newNames(c.pools, d.Options.Symbols, d.define)
+}
+
+// define defines a thread, if that is new.
+func (d *Decoder) define(th jvmthread.Thread) {
+	if d.Options.Symbols.Thread(th.ID) == th {
+		return
+	}
+	d.Options.Symbols.SetThread(th)
+	d.news = append(d.news, th)
 }

@@ -35,21 +35,22 @@ func carries() (c recording.Capabilities) {
 		lock  = recording.FieldLock | recording.FieldClass
 		stack = recording.FieldStack
 	)
+	const open = jvmthread.FlagSnapshot // from thread dumps
 	c.Events = [jvmthread.NumKinds]recording.Carried{
 		jvmthread.KindThreadStart:      {Fields: event | recording.FieldPeer | stack},
 		jvmthread.KindThreadEnd:        {Fields: event},
-		jvmthread.KindContendedEnter:   {Fields: event | lock | stack},
+		jvmthread.KindContendedEnter:   {Fields: event | lock | recording.FieldPeer | stack, Flags: open},
 		jvmthread.KindContendedEntered: {Fields: event | lock | recording.FieldPeer},
-		jvmthread.KindWait:             {Fields: event | lock | recording.FieldArg | stack},
+		jvmthread.KindWait:             {Fields: event | lock | recording.FieldArg | stack, Flags: open},
 		jvmthread.KindWaited:           {Fields: event | lock | recording.FieldPeer, Flags: jvmthread.FlagTimedOut},
 		jvmthread.KindWaitReturned:     {Fields: event | lock},
 		jvmthread.KindNotify:           {Fields: event | lock | stack},
 		jvmthread.KindNotifyAll:        {Fields: event | lock | stack},
-		jvmthread.KindJoinStart:        {Fields: event | lock | recording.FieldPeer | recording.FieldArg | stack},
+		jvmthread.KindJoinStart:        {Fields: event | lock | recording.FieldPeer | recording.FieldArg | stack, Flags: open},
 		jvmthread.KindJoinEnd:          {Fields: event | lock | recording.FieldPeer},
-		jvmthread.KindSleepStart:       {Fields: event | recording.FieldArg | stack},
+		jvmthread.KindSleepStart:       {Fields: event | recording.FieldArg | stack, Flags: open},
 		jvmthread.KindSleepEnd:         {Fields: event},
-		jvmthread.KindPark:             {Fields: event | lock | recording.FieldArg | stack},
+		jvmthread.KindPark:             {Fields: event | lock | recording.FieldPeer | recording.FieldArg | stack, Flags: open},
 		jvmthread.KindUnparked:         {Fields: event},
 	}
 	c.Threads = recording.ThreadName | recording.ThreadGroup | recording.ThreadVirtual
@@ -58,7 +59,7 @@ func carries() (c recording.Capabilities) {
 		"locks are identified by the address of their monitor, which the JVM may reuse; objects that threads park on may move",
 		"notify only since JDK 24; the notifier is in all versions",
 		"no source file names",
-		"waits that have not ended when the recording does are missing",
+		"waits that have not ended when the recording does are missing without a thread dump in it",
 	}
 	return c
 }

@@ -13,6 +13,7 @@ const (
 	sideWaited      // the end of waiting, of a wait
 	sideEnd
 	sideSilent // the gap after the last record of a thread
+	sideOpen   // the wait after it
 	sideEarly  // not of a record, but left over from the previous call
 )
 
@@ -30,10 +31,13 @@ func (s *splitter) finish(index int, at jvmthread.Time) {
 	}
 }
 
-// fallSilent adds a gap after a record that is the last of its thread.
+// fallSilent adds a gap after a record that is the last of its thread, or the wait that has no record.
 func (s *splitter) fallSilent(index int, until jvmthread.Time) {
 	id := s.records[index].event.Thread
-	if from, ok := s.lasts.silence(id, until); ok {
+	from, ok := s.lasts.silence(id, until)
+	if ev, waits := s.open[id]; ok && waits && ev.Time <= from {
+		s.add(from, id, index, sideOpen)
+	} else if ok {
 		s.add(from, id, index, sideSilent)
 	}
 }
@@ -56,6 +60,9 @@ func (s *splitter) appendEvents(out []jvmthread.Event, keys []sortKey) []jvmthre
 		switch k.side {
 		case sideWaited:
 			ev.Kind, ev.Lock, ev.Peer, ev.Flags = jvmthread.KindWaited, r.event.Lock, r.from, r.ended
+		case sideOpen:
+			*ev = s.open[ev.Thread]
+			ev.Time = k.time
 		case sideSilent:
 			ev.Kind, ev.Flags = jvmthread.KindGap, r.event.Flags&jvmthread.FlagVirtual
 		default:

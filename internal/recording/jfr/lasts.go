@@ -21,7 +21,7 @@ type lasts struct {
 
 type last struct {
 	own   jvmthread.Time // end of the thread's last event; ended
-	heard jvmthread.Time // when an event of another thread last showed that it ran
+	heard jvmthread.Time // when a sample or an event of another thread last showed that it ran
 }
 
 // ended is the last event of a thread that has ended: nothing is unknown after that.
@@ -39,7 +39,9 @@ func (l *lasts) see(r *record) {
 		}
 		return
 	}
-	if th := l.of(id); th != nil {
+	if th := l.of(id); th != nil && r.kind == kindSample {
+		th.heard = max(th.heard, r.event.Time)
+	} else if th != nil {
 		th.own = max(th.own, r.end)
 	}
 	by, at := r.from, r.end

@@ -32,6 +32,7 @@ type scanner struct {
 
 	src    io.ReaderAt
 	raw    bool
+	large  int64 // a type whose events may have maxDump bytes
 	pos    int64 // of the next event
 	end    int64 // of the readable part
 	buf    []byte
@@ -83,6 +84,8 @@ func (s *scanner) next() bool {
 	limit := int64(windowSize)
 	if kind == typeMetadata || kind == typeCheckpoint {
 		limit = maxConstant
+	} else if kind == s.large {
+		limit = maxDump
 	}
 	if size <= limit {
 		if int64(len(window)) < size {

@@ -49,7 +49,7 @@ func (d *Decoder) begin(c *chunk) {
 	d.session = session{clock: newClock(&c.header), perTick: c.ticksPerSecond, last: math.MinInt64}
 	d.session.extend(c)
 	d.watermark = math.MinInt64
-	d.splitter.late, d.splitter.lasts = d.splitter.late[:0], nil
+	d.splitter.late, d.splitter.lasts, d.splitter.open = d.splitter.late[:0], nil, nil
 	jvm := &c.about.jvm
 	announced := recording.Session{ID: d.id(c), Thresholds: c.thresholds()}
 	if jvm.pid > 0 && jvm.pid <= math.MaxUint32 {
@@ -112,7 +112,8 @@ func versionOf(text string) string {
 type about struct {
 	jvm      jvmInformation
 	settings []setting
-	lost     int64 // bytes, from jdk.DataLoss
+	dumps    []dumpText // the first and the last one
+	lost     int64      // bytes, from jdk.DataLoss
 	shutdown bool
 }
 
@@ -123,6 +124,11 @@ type jvmInformation struct {
 	name    text
 	version text
 	command text
+}
+
+type dumpText struct {
+	ticks int64
+	text  text
 }
 
 type setting struct {
@@ -151,6 +157,9 @@ func (c *chunk) learn(p *eventPlan, ev *event, v *values) {
 			known: true, pid: v.n[slotPID], start: v.n[slotJVMStart],
 			name: v.text[slotName.text()], version: v.text[slotVersion.text()], command: v.text[slotCommand.text()],
 		}
+	case kindDump:
+		c.about.dumps = append(c.about.dumps[:min(len(c.about.dumps), 1)], dumpText{v.n[slotStart], v.text[slotName.text()]})
+		c.held += int64(len(ev.body))
 	case kindLoss:
 		c.about.lost += max(0, v.n[slotAmount])
 	default:
@@ -160,10 +169,11 @@ func (c *chunk) learn(p *eventPlan, ev *event, v *values) {
 
 const maxSettings = 1 << 10
 
-// thresholds lists the minimum durations of recorded events of threads, and the limits of their number: "jdk.ThreadPark: 20 ms",
-// "jdk.ThreadSleep: off", "jdk.SocketRead: 1 ms, at most 100/s".
-func (c *chunk) thresholds() []string {
-	type stated struct{ enabled, threshold, throttle string }
+// stated is the settings of an event.
+type stated struct{ enabled, threshold, throttle string }
+
+// settings returns the settings by the name of the event.
+func (c *chunk) settings() map[string]stated {
 	settings := make(map[string]stated)
 	for _, s := range c.about.settings {
 		name := c.typeName[s.of]
@@ -178,6 +188,13 @@ func (c *chunk) thresholds() []string {
 		}
 		settings[name] = t
 	}
+	return settings
+}
+
+// thresholds lists the minimum durations of recorded events of threads, and the limits of their number: "jdk.ThreadPark: 20 ms",
+// "jdk.ThreadSleep: off", "jdk.SocketRead: 1 ms, at most 100/s".
+func (c *chunk) thresholds() []string {
+	settings := c.settings()
 	known := slices.Collect(maps.Values(c.typeName))
 	var list []string
 	for kind := range kindPause {

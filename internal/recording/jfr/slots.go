@@ -69,9 +69,11 @@ const (
 	kindFileWrite
 	kindFileForce
 	kindPause
+	kindSample
 	kindSetting
 	kindJVM
 	kindLoss
+	kindDump
 	kindShutdown
 	numKinds
 )
@@ -109,11 +111,13 @@ var wantedEvents = [numKinds]struct {
 	kindFileForce:   {"jdk.FileForce", timed(fields{"path": slotName})},
 
 	kindPause:   {"jdk.GCPhasePause", timed(fields{})},
+	kindSample:  {"jdk.ExecutionSample", fields{"startTime": slotStart, "sampledThread": slotThread}},
 	kindSetting: {"jdk.ActiveSetting", fields{"id": slotID, "name": slotName, "value": slotValue}},
 	kindJVM: {"jdk.JVMInformation", fields{
 		"jvmName": slotName, "jvmVersion": slotVersion, "javaArguments": slotCommand, "jvmStartTime": slotJVMStart, "pid": slotPID,
 	}},
 	kindLoss:     {"jdk.DataLoss", fields{"startTime": slotStart, "amount": slotAmount}},
+	kindDump:     {"jdk.ThreadDump", fields{"startTime": slotStart, "result": slotName}},
 	kindShutdown: {"jdk.Shutdown", fields{"startTime": slotStart}},
 }
 

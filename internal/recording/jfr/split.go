@@ -13,14 +13,15 @@ import (
 
 // splitter splits records into events ordered by time. It orders keys of events, which are smaller, and makes the events in batches.
 type splitter struct {
-	lasts   *lasts            // of the session; nil: not known, as more may be written
-	late    []jvmthread.Event // events after the watermark, sorted
-	early   []jvmthread.Event // late ones of the previous call
-	records []record          // of the current call
-	order   []sortKey         // of records, by thread
-	keys    []sortKey         // of events
-	spare   []sortKey         // scratch space of merge
-	runs    []int             // starts of the sorted runs of keys
+	lasts   *lasts                                 // of the session; nil: not known, as more may be written
+	open    map[jvmthread.ThreadID]jvmthread.Event // waits that have no record
+	late    []jvmthread.Event                      // events after the watermark, sorted
+	early   []jvmthread.Event                      // late ones of the previous call
+	records []record                               // of the current call
+	order   []sortKey                              // of records, by thread
+	keys    []sortKey                              // of events
+	spare   []sortKey                              // scratch space of merge
+	runs    []int                                  // starts of the sorted runs of keys
 
 	groups  map[jvmthread.ThreadID]int32 // indices in threads
 	threads []group

@@ -96,7 +96,12 @@ type run struct {
 	parts []part
 	ends  *lasts
 	early []record // that begin before the chunk that contains them
+	dumps []dumped // the last two
 	held  int64    // bytes of metadata and constants
+
+	// Of the last chunk:
+	sampled bool                              // threads that run are sampled
+	least   map[jvmthread.Kind]jvmthread.Time // see leastOf
 }
 
 // run reads the chunks of one session and returns their number.
@@ -152,6 +157,10 @@ func (d *Decoder) survey(r *run, c *chunk, start jvmthread.Time) (err error) {
 		p.open = c
 	}
 	r.parts = append(r.parts, p)
+	r.sampled, r.least = c.settings()[wantedEvents[kindSample].name].enabled == "true", c.leastOf()
+	for _, of := range c.about.dumps {
+		r.dumps = append(r.dumps[max(0, len(r.dumps)-1):], dumped{jvmthread.Time(d.session.clock.at(of.ticks)), c.pools.text(of.text)})
+	}
 	isEarly := func(begin jvmthread.Time) bool { return begin < start && len(r.early) < maxEarly }
 	names := d.names(c)
 	for i := range p.blocks.list {
@@ -169,6 +178,9 @@ func (d *Decoder) survey(r *run, c *chunk, start jvmthread.Time) (err error) {
 
 // chunks passes on the events of a run, and its end.
 func (d *Decoder) chunks(src io.ReaderAt, r *run) error {
+	if err := d.hang(r); err != nil {
+		return err
+	}
 	early, parts := r.early, r.parts
 	slices.SortStableFunc(early, func(a, b record) int { return cmp.Compare(a.event.Time, b.event.Time) })
 	for i := range parts {

@@ -202,7 +202,17 @@ func (q *query) quiet(sel selection, out *viewapi.Answer, open map[int]*openWait
 		}
 		return wording.Lull(cost)
 	}
-	return wording.Quiet(out.Most, q.largestKind(sel), q.sn.Meta["weft.recording.format"] == "jfr")
+	return wording.Quiet(out.Most, q.largestKind(sel), q.sn.Meta["weft.recording.format"] == "jfr" && !q.knowsOpen())
+}
+
+// knowsOpen reports whether the history knows waits that have not ended: a flight recording does if it has a thread dump.
+func (q *query) knowsOpen() bool {
+	for i := range q.sn.Threads {
+		if iv, ok := q.sn.At(i, q.to-1); ok && iv.Wait != jvmthread.WaitNone && iv.End >= q.to {
+			return true
+		}
+	}
+	return false
 }
 
 // costRows returns the sums of locks.
