@@ -20,7 +20,7 @@ var verbs = [numKinds]string{
 	kindFileForce:   "syncing ",
 }
 
-// maxIOName limits the name of a file or a peer in bytes. Its end tells more than its beginning.
+// maxIOName limits the name of a file or a peer in bytes. The end of a path matters most.
 const maxIOName = 200
 
 func (k eventKind) isIO() bool { return verbs[k] != "" }
