@@ -151,8 +151,13 @@ var testClasses = []testClass{
 	}},
 	{typeSleep, "jdk.ThreadSleep", [][3]string{{"startTime", "1"}, {"duration", "1"}, {"eventThread", "23", "constant"}, {"time", "1"}}},
 	{typeSocketRead, "jdk.SocketRead", [][3]string{
-		{"startTime", "1"}, {"duration", "1"}, {"eventThread", "23", "constant"}, {"stackTrace", "26", "constant"},
-		{"host", "4"}, {"address", "4"}, {"port", "2"},
+		{"startTime", "1"},
+		{"duration", "1"},
+		{"eventThread", "23", "constant"},
+		{"stackTrace", "26", "constant"},
+		{"host", "4"},
+		{"address", "4"},
+		{"port", "2"},
 	}},
 	{typeFileForce, "jdk.FileForce", [][3]string{{"startTime", "1"}, {"duration", "1"}, {"eventThread", "23", "constant"}, {"path", "4"}}},
 	{typePinned, "jdk.VirtualThreadPinned", [][3]string{{"startTime", "1"}, {"duration", "1"}, {"eventThread", "23", "constant"}}},
@@ -249,9 +254,9 @@ func (b *builder) sleep(start, duration int64) {
 }
 
 // The worker reads from a socket, or is pinned meanwhile; main waits until a file is on the disk.
-func (b *builder) read(start, duration int64, host, address string, port int32) {
+func (b *builder) read(duration int64, host, address string, port int32) {
 	b.event(typeSocketRead, func(e *builder) {
-		e.long(b.ticks + start).long(duration).long(2).long(9).text(host).text(address).int(port)
+		e.long(b.ticks + 100).long(duration).long(2).long(9).text(host).text(address).int(port)
 	})
 }
 

@@ -78,6 +78,7 @@ func (d *Decoder) hang(r *run) error {
 			return err
 		}
 	}
+	last.find(r.ends.locks)
 	begin := jvmthread.Time(d.session.clock.at(r.parts[0].startTicks))
 	s := &d.splitter
 	s.open = make(map[jvmthread.ThreadID]jvmthread.Event)
@@ -100,6 +101,9 @@ func (d *Decoder) hang(r *run) error {
 		if ev.Time = max(since, did); ev.Time > last.at {
 			continue
 		}
+		if th := r.ends.threads[ev.Peer]; th != nil && th.got.lock == ev.Lock && th.got.at > ev.Time {
+			ev.Peer = jvmthread.NoThread // it is the owner only since then
+		}
 		s.open[id] = ev
 		if did < since { // else it follows the thread's last event
 			s.late = append(s.late, ev)
@@ -115,6 +119,24 @@ func (d *Decoder) hang(r *run) error {
 		}
 	}
 	return nil
+}
+
+// find finds the locks of a dump among those of events, where both have only one of a class: their identities differ.
+func (s *shown) find(locks map[jvmthread.ClassID]uint32) {
+	only := make(map[jvmthread.ClassID]uint32) // of the dump; 0: there are several
+	for _, ev := range s.waits {
+		hash := ev.Lock.Hash
+		if known, ok := only[ev.Lock.Class]; ok && known != hash {
+			hash = 0
+		}
+		only[ev.Lock.Class] = hash
+	}
+	for id, ev := range s.waits {
+		if hash := locks[ev.Lock.Class]; hash != 0 && only[ev.Lock.Class] != 0 {
+			ev.Lock.Hash = hash
+			s.waits[id] = ev
+		}
+	}
 }
 
 // same reports whether a thread waits in two dumps for the same.

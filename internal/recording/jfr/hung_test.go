@@ -224,3 +224,34 @@ func TestDumpOfALaterChunk(t *testing.T) {
 	require.Len(t, gaps, 1, "what main did then is not known")
 	assert.Equal(t, "main", c.threads[gaps[0].Thread].Name)
 }
+
+// A lock of a dump is that of events if they have one of the class each. The owner in the dump has owned it since it got it.
+func TestOwnersOfLocksInDumps(t *testing.T) {
+	holder := strings.Replace(dumpedWorker, "\tat com.acme.Startup", "\t- locked <0x000000069e81f010> (a com.acme.Book)\n\tat com.acme.Startup", 1)
+	another := strings.NewReplacer("#23", "#24", "other", "another", "f010", "f018").Replace(dumpedOther)
+	for name, test := range map[string]struct {
+		before, last string
+		owner        jvmthread.ThreadID
+		found        bool
+	}{
+		"got while the other waited": {dumpedOther, holder + dumpedOther, jvmthread.NoThread, true},
+		"got before":                 {dumpedMain, holder + dumpedOther, 17, true},
+		"two of the class":           {dumpedMain, holder + dumpedOther + another, 17, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBuilder(true)
+			c := readBytes(t, b.chunk(func(b *builder) {
+				b.settings(typeEnter, typePark, typeSample)
+				b.enter(100, 400)
+				b.dump(4000, dumpTitle+test.before)
+				b.dump(9000, dumpTitle+test.last)
+			}))
+			recorded := c.of(17, jvmthread.KindContendedEnter)
+			waits := c.of(23, jvmthread.KindContendedEnter)
+			require.Len(t, recorded, 1)
+			require.Len(t, waits, 1)
+			assert.Equal(t, test.owner, waits[0].Peer)
+			assert.Equal(t, test.found, waits[0].Lock == recorded[0].Lock)
+		})
+	}
+}

@@ -43,8 +43,8 @@ func (n *names) io(r *record, v *values) {
 
 // file returns the path of a file. The JDK has none for a stream of a file descriptor.
 func (n *names) file(v *values) string {
-	switch path := n.text(v.text[slotName.text()]); {
-	case path == "", path == "N/A":
+	switch path := n.text(v.text[slotName.text()]); path {
+	case "", "N/A":
 		return "a file"
 	default:
 		return shortened(path)

@@ -33,23 +33,23 @@ func TestReadsAndWrites(t *testing.T) {
 		want   []string
 	}{
 		"socket": {
-			func(b *builder) { b.read(100, 400, "", "10.0.0.7", 5432) },
+			func(b *builder) { b.read(400, "", "10.0.0.7", 5432) },
 			[]string{"worker 100 reading from 10.0.0.7:5432", "worker 500 unparked"},
 		},
 		"IPv6": {
-			func(b *builder) { b.read(100, 400, "db.internal", "2001:db8::7", 5432) },
+			func(b *builder) { b.read(400, "db.internal", "2001:db8::7", 5432) },
 			[]string{"worker 100 reading from [2001:db8::7]:5432", "worker 500 unparked"},
 		},
 		"name only": {
-			func(b *builder) { b.read(100, 400, "db.internal", "", 5432) },
+			func(b *builder) { b.read(400, "db.internal", "", 5432) },
 			[]string{"worker 100 reading from db.internal:5432", "worker 500 unparked"},
 		},
 		"Unix domain socket": {
-			func(b *builder) { b.read(100, 400, "Unix domain socket", "[/run/db.sock]", 0) },
+			func(b *builder) { b.read(400, "Unix domain socket", "[/run/db.sock]", 0) },
 			[]string{"worker 100 reading from [/run/db.sock]", "worker 500 unparked"},
 		},
 		"no name": {
-			func(b *builder) { b.read(100, 400, "", "", 0) },
+			func(b *builder) { b.read(400, "", "", 0) },
 			[]string{"worker 100 reading from a socket", "worker 500 unparked"},
 		},
 		"file": {
@@ -61,32 +61,32 @@ func TestReadsAndWrites(t *testing.T) {
 			[]string{"main 100 syncing a file", "main 500 unparked"},
 		},
 		"waits for its turn, then for the peer": {
-			func(b *builder) { b.read(100, 400, "", "10.0.0.7", 5432); b.enter(110, 40); b.enter(160, 10) },
+			func(b *builder) { b.read(400, "", "10.0.0.7", 5432); b.enter(110, 40); b.enter(160, 10) },
 			[]string{
 				"worker 110 contendedEnter", "worker 150 contendedEntered", "worker 160 contendedEnter", "worker 170 contendedEntered",
 				"worker 170 reading from 10.0.0.7:5432", "worker 500 unparked",
 			},
 		},
 		"waits for the peer, then for something else": {
-			func(b *builder) { b.read(100, 400, "", "10.0.0.7", 5432); b.enter(460, 20) },
+			func(b *builder) { b.read(400, "", "10.0.0.7", 5432); b.enter(460, 20) },
 			[]string{
 				"worker 100 reading from 10.0.0.7:5432", "worker 460 unparked",
 				"worker 460 contendedEnter", "worker 480 contendedEntered",
 			},
 		},
 		"only waits for its turn": {
-			func(b *builder) { b.read(100, 400, "", "10.0.0.7", 5432); b.enter(100, 400) },
+			func(b *builder) { b.read(400, "", "10.0.0.7", 5432); b.enter(100, 400) },
 			[]string{"worker 100 contendedEnter", "worker 500 contendedEntered"},
 		},
 		"next event begins before the end, by rounding": {
-			func(b *builder) { b.read(100, 402, "", "10.0.0.7", 5432); b.enter(500, 100) },
+			func(b *builder) { b.read(402, "", "10.0.0.7", 5432); b.enter(500, 100) },
 			[]string{
 				"worker 100 reading from 10.0.0.7:5432", "worker 502 unparked",
 				"worker 502 contendedEnter", "worker 600 contendedEntered",
 			},
 		},
 		"pinned": {
-			func(b *builder) { b.read(100, 400, "", "10.0.0.7", 5432); b.pin(120, 360) },
+			func(b *builder) { b.read(400, "", "10.0.0.7", 5432); b.pin(120, 360) },
 			[]string{"worker 100 reading from 10.0.0.7:5432", "worker 500 unparked"},
 		},
 	} {

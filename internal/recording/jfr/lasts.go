@@ -15,19 +15,29 @@ import (
 // after its last event, without a trace in the recording.
 type lasts struct {
 	threads map[jvmthread.ThreadID]*last
-	id      jvmthread.ThreadID // looked up last
-	th      *last              // the same; nil: none
+	locks   map[jvmthread.ClassID]uint32 // the only object of each class that threads waited for; 0: there are several
+	id      jvmthread.ThreadID           // looked up last
+	th      *last                        // the same; nil: none
 }
 
 type last struct {
 	own   jvmthread.Time // end of the thread's last event; ended
+	got   got            // the monitor that the thread waited for last
 	heard jvmthread.Time // when a sample or an event of another thread last showed that it ran
+}
+
+// got is when a thread got a monitor.
+type got struct {
+	lock jvmthread.LockID
+	at   jvmthread.Time
 }
 
 // ended is the last event of a thread that has ended: nothing is unknown after that.
 const ended = math.MaxInt64
 
-func newLasts() *lasts { return &lasts{threads: make(map[jvmthread.ThreadID]*last)} }
+func newLasts() *lasts {
+	return &lasts{threads: make(map[jvmthread.ThreadID]*last), locks: make(map[jvmthread.ClassID]uint32)}
+}
 
 // see learns from a record.
 func (l *lasts) see(r *record) {
@@ -43,6 +53,15 @@ func (l *lasts) see(r *record) {
 		th.heard = max(th.heard, r.event.Time)
 	} else if th != nil {
 		th.own = max(th.own, r.end)
+		if r.kind == kindEnter && r.end > th.got.at {
+			th.got = got{r.event.Lock, r.end}
+		}
+	}
+	if lock := r.event.Lock; lock.Hash != 0 {
+		if known, ok := l.locks[lock.Class]; ok && known != lock.Hash {
+			lock.Hash = 0
+		}
+		l.locks[lock.Class] = lock.Hash
 	}
 	by, at := r.from, r.end
 	if r.kind == kindStart {
@@ -68,7 +87,7 @@ func (l *lasts) of(id jvmthread.ThreadID) *last {
 				return nil
 			}
 		}
-		th = &last{math.MinInt64, math.MinInt64}
+		th = &last{own: math.MinInt64, heard: math.MinInt64}
 		l.threads[id] = th
 	}
 	l.id, l.th = id, th

@@ -25,7 +25,7 @@ type record struct {
 type eventPlan struct {
 	*plan
 
-	brief *plan // the same without what only names.place and names.refine need
+	brief *plan // the same without what only stacks and names.refine need
 	kind  eventKind
 }
 
@@ -62,7 +62,11 @@ func (n *names) read(p *eventPlan, c *clock, cur *cursor, v *values, r *record) 
 		return false
 	}
 	if !n.brief {
-		n.place(r, v)
+		stack := n.stack(v.n[slotStack])
+		r.event.Stack, r.call = stack.id, stack.call
+	}
+	if v.n[slotClass] != 0 || v.n[slotAddress] != 0 {
+		r.event.Lock = jvmthread.LockID{Class: n.class(v.n[slotClass]), Hash: identity(v.n[slotAddress])}
 	}
 	if thread.virtual || p.kind == kindVirtualStart || p.kind == kindVirtualEnd || p.kind == kindPinned {
 		ev.Flags, r.ended = jvmthread.FlagVirtual, jvmthread.FlagVirtual
@@ -84,15 +88,6 @@ func (n *names) pause(r *record) {
 	r.event.Thread, r.event.Kind = jvmthread.PausesThread, jvmthread.KindPark
 	if !n.brief {
 		r.event.Lock.Class = n.symbols.InternClass(jvmthread.PauseClass)
-	}
-}
-
-// place sets the stack and the lock.
-func (n *names) place(r *record, v *values) {
-	stack := n.stack(v.n[slotStack])
-	r.event.Stack, r.call = stack.id, stack.call
-	if v.n[slotClass] != 0 || v.n[slotAddress] != 0 {
-		r.event.Lock = jvmthread.LockID{Class: n.class(v.n[slotClass]), Hash: identity(v.n[slotAddress])}
 	}
 }
 

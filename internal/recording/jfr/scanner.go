@@ -82,9 +82,10 @@ func (s *scanner) next() bool {
 	}
 	s.event = event{at: s.pos, kind: kind}
 	limit := int64(windowSize)
-	if kind == typeMetadata || kind == typeCheckpoint {
+	switch kind {
+	case typeMetadata, typeCheckpoint:
 		limit = maxConstant
-	} else if kind == s.large {
+	case s.large:
 		limit = maxDump
 	}
 	if size <= limit {

@@ -78,8 +78,8 @@ const (
 	numKinds
 )
 
-// briefSlots suffice to know until when threads ran.
-var briefSlots = []slot{slotStart, slotDuration, slotThread, slotPeer, slotTarget}
+// briefSlots suffice to know until when threads ran, and for what they waited.
+var briefSlots = []slot{slotStart, slotDuration, slotThread, slotPeer, slotTarget, slotClass, slotAddress}
 
 // fields maps the names of wanted fields to slots.
 type fields map[string]slot
