@@ -92,6 +92,9 @@ func (e *Engine) step(ev *jvmthread.Event) {
 	}
 	for i := range interactions {
 		ia := &interactions[i]
+		if from := e.timeline.Thread(ia.From.Thread); from != nil && from.Open().Seq == ia.From.Seq {
+			from.Act(ia.CauseTime)
+		}
 		if to := e.timeline.Thread(ia.To.Thread); to != nil {
 			e.builder.AddInteraction(to, ia)
 		}

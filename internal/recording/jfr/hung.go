@@ -17,7 +17,7 @@ import (
 )
 
 // maxDump limits a thread dump in a recording, in bytes.
-const maxDump = 32 << 20
+const maxDump = 16 << 20
 
 // dumped is a thread dump in a recording: the recorder makes one at the beginning and one at the end of each chunk.
 type dumped struct {
