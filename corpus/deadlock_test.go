@@ -47,6 +47,24 @@ func checkDeadlock(t spantest.T, o *spantest.Output, service string, truth deadl
 	checkDeadlockIncident(t, o, truth)
 }
 
+// checkRecordedDeadlock checks what is known of a deadlock from the thread dump of a flight recording.
+func checkRecordedDeadlock(t spantest.T, o *spantest.Output, service string, truth deadlocked) {
+	t.Helper()
+	require.Len(t, truth.Threads, 2)
+	reported := 0
+	for _, root := range o.Roots(service) {
+		for _, event := range root.Events().All() {
+			if event.Name() == "weft.deadlock" {
+				reported++
+			}
+		}
+	}
+	assert.Equal(t, 1, reported)
+	for _, thread := range truth.Threads {
+		assert.NotEmpty(t, o.States(service, thread, "deadlocked"), "thread %d", thread)
+	}
+}
+
 // checkDeadlockIncident checks the incident, which is sent while it lasts, and once more at the end of the session.
 func checkDeadlockIncident(t spantest.T, o *spantest.Output, truth deadlocked) {
 	t.Helper()

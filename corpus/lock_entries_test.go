@@ -27,6 +27,7 @@ var lockEntries = []entry{
 		from: agent, engine: wholeRun(nil), check: checkLockNames,
 	},
 
+	{name: "deadlock-jfr", program: []string{"Deadlock", "3000"}, from: flight, engine: seconds, check: checked(checkRecordedDeadlock)},
 	{name: "deadlock", program: []string{"Deadlock", "3000"}, from: agent, engine: map[string]any{"window": "500ms"}, check: checked(checkDeadlock)},
 
 	{
