@@ -9,8 +9,6 @@
 package drive
 
 import (
-	"math"
-
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/ordering"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -52,14 +50,11 @@ func (s *Session) Add(b ordering.Batch) bool { return s.queue.Add(b) }
 // Advance yields the windows that are complete.
 func (s *Session) Advance(yield engine.Yield) { s.Push(s.queue.Ready(), s.queue.Watermark(), yield) }
 
-// latest is the last time that a session may end, in 2116. Damaged recordings have later ones.
-const latest = math.MaxInt64 / 2
-
 // Close yields the remaining windows. What the threads did last lasted until the given time; jvmthread.NoTime: until the last event or watermark.
 func (s *Session) Close(until jvmthread.Time, why window.Cut, yield engine.Yield) {
 	rest := s.queue.Rest()
 	at := s.queue.Watermark()
-	if until != jvmthread.NoTime && until <= latest {
+	if until != jvmthread.NoTime && until <= jvmthread.Latest {
 		at = max(at, until)
 	}
 	s.Finish(rest, at, why, yield)

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -16,6 +17,13 @@ type Time int64
 
 // NoTime means unknown.
 const NoTime Time = 0
+
+// Earliest and Latest bound the times of what an engine is given, in 1823 and 2116, so that no difference of two overflows. Damaged recordings
+// have others.
+const (
+	Earliest Time = -Latest
+	Latest   Time = math.MaxInt64 / 2
+)
 
 // Sub returns the exact duration from earlier to t.
 func (t Time) Sub(earlier Time) time.Duration { return time.Duration(t - earlier) }

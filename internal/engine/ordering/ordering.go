@@ -47,7 +47,7 @@ type Counters struct {
 	Batches    uint64 // batches given up as lost
 	Missed     uint64 // events in them
 	Unseen     uint64 // events before the batch at which the queue joined the session
-	Late       uint64 // events earlier than those already returned; their time is raised to the time of these
+	Late       uint64 // events earlier than those already returned, or than jvmthread.Earliest; their time is raised to the time of these
 	Forced     uint64 // events returned before the watermark reached them, because of Limits.Events
 	Reordered  uint64 // batches that arrived before an earlier one
 }
@@ -79,7 +79,7 @@ type Queue struct {
 
 // New returns a Queue that joins a session, at batch 1 if that arrives.
 func New(limits Limits) *Queue {
-	q := &Queue{limits: limits, next: 1, waiting: make(map[uint64]*Batch), watermark: math.MinInt64, out: math.MinInt64, begin: math.MinInt64}
+	q := &Queue{limits: limits, next: 1, waiting: make(map[uint64]*Batch), watermark: math.MinInt64, out: jvmthread.Earliest, begin: math.MinInt64}
 	q.Rejoin()
 	return q
 }
@@ -178,11 +178,13 @@ func (q *Queue) take(b *Batch) {
 	q.waitingEvents -= len(b.Events)
 	q.dropProcessed(b)
 	for i := range b.Events {
-		if b.Events[i].Time < q.out {
+		ev := &b.Events[i]
+		if ev.Time < q.out {
 			q.counters.Late++
-			b.Events[i].Time = q.out
+			ev.Time = q.out
 		}
-		if b.Events[i].Kind != jvmthread.KindGap {
+		ev.Time = min(ev.Time, jvmthread.Latest)
+		if ev.Kind != jvmthread.KindGap {
 			q.seen++
 		}
 	}
@@ -191,7 +193,7 @@ func (q *Queue) take(b *Batch) {
 	} else {
 		q.held = append(q.held, b.Events...)
 	}
-	q.watermark = max(q.watermark, b.Watermark)
+	q.watermark = max(q.watermark, min(b.Watermark, jvmthread.Latest))
 	if b.End != "" {
 		q.end = b.End
 	}

@@ -52,6 +52,24 @@ func TestEventsComeInTheOrderOfTimeUpToTheWatermark(t *testing.T) {
 	want(t, q.Ready(), "1@30")
 }
 
+func TestNoDifferenceOfTimesOverflows(t *testing.T) {
+	q := ordering.New(ordering.DefaultLimits())
+	q.Add(batch(1, math.MaxInt64, 0, 1, math.MinInt64, 2, math.MaxInt64))
+	var got []jvmthread.Time
+	for _, ev := range append(q.Ready(), q.Rest()...) {
+		got = append(got, ev.Time)
+	}
+	if !slices.Equal(got, []jvmthread.Time{jvmthread.Earliest, jvmthread.Latest}) || q.Watermark() != jvmthread.Latest {
+		t.Errorf("times %d, watermark %d", got, q.Watermark())
+	}
+	if q.Watermark().Sub(got[0]) <= 0 {
+		t.Error("the difference overflows")
+	}
+	if late := q.Counters().Late; late != 1 {
+		t.Errorf("%d events were late", late)
+	}
+}
+
 // Events that are missing before the first batch are missing from its first event on, not from 1970 on.
 func TestFirstBatchAfterMissingEvents(t *testing.T) {
 	q := ordering.New(ordering.DefaultLimits())

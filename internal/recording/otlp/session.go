@@ -83,12 +83,9 @@ func newSession(d *decoder, about recording.Session) *session {
 	}
 }
 
-// latest is the last time that events can have with some room for durations.
-const latest = math.MaxInt64 / 2
-
 // add takes a span. Those that were sent twice count once.
 func (s *session) add(sh *threadpdata.Shown) {
-	if sh.Kind == threadpdata.ShownOther || sh.Start < 0 || sh.Start > latest || sh.End > latest {
+	if sh.Kind == threadpdata.ShownOther || sh.Start < 0 || sh.Start > jvmthread.Latest || sh.End > jvmthread.Latest {
 		return
 	}
 	if s.done {
@@ -171,7 +168,7 @@ func (s *session) addThread(sh *threadpdata.Shown) {
 	s.links(sh, sh.Start, nil)
 	for i := range sh.Calls {
 		ev := &sh.Calls[i]
-		if ev.Time < 0 || ev.Time > latest {
+		if ev.Time < 0 || ev.Time > jvmthread.Latest {
 			continue
 		}
 		ev.Lock.Class = s.class(sh.Classes[i])
