@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weft-otel/weft/internal/engine/deadlock"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
@@ -63,10 +64,14 @@ func (q *query) interval() (any, *Problem) {
 }
 
 func (q *query) detail(iv *store.Interval, when jvmthread.Time) *viewapi.Interval {
+	traced := when
+	if iv.State == jvmthread.StateDeadlocked { // in windows before, it is still a wait
+		traced = max(when, min(iv.Start+deadlock.Grace, iv.End-1))
+	}
 	out := &viewapi.Interval{
 		Thread: q.threadRef(iv.Thread), Seq: uint32(iv.Seq), State: int(iv.Shown()), Title: q.sn.Title(iv), From: q.rel(iv.Start), To: q.rel(iv.End),
 		Marks: laneMarks(iv.State, iv.Marks), Timeout: max(0, iv.Timeout), Stack: q.stackOf(iv.Stack), Effects: []viewapi.Effect{}, Held: []viewapi.Holding{},
-		Wait: iv.Wait.String(), Site: q.site(iv.Stack), Holders: q.holders(iv), Span: q.span(iv.Thread, iv.Seq, when),
+		Wait: iv.Wait.String(), Site: q.site(iv.Stack), Holders: q.holders(iv), Span: q.span(iv.Thread, iv.Seq, traced),
 	}
 	if iv.Lock != 0 && !wording.IsActivity(q.sn.Class(iv.Lock)) {
 		l := q.lockRef(iv.Lock)

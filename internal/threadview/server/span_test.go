@@ -15,6 +15,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/threadview/server"
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 
@@ -87,4 +88,21 @@ func TestSpansOfRequestsAreFound(t *testing.T) {
 	status, body := f.get("sessions/" + sessionID.String() + "/span?id=12")
 	assert.Equal(t, http.StatusBadRequest, status)
 	assert.Contains(t, string(body), "want 16 hexadecimal digits")
+}
+
+// A deadlock has spans from the window on in which it was found: before, its threads are in spans of their waits.
+func TestSpanOfADeadlock(t *testing.T) {
+	events, _ := deadlocks(1)
+	f := fixtureOf(t, symbols.New(symbols.DefaultLimits()), events, 10*time.Second)
+	view := server.New(f.store, server.Config{TraceWindow: 100 * time.Millisecond})
+	defer view.Close()
+	f.Server.Config.Handler = view.Handler()
+	at := func(ms int64) *viewapi.Interval {
+		iv := ask[viewapi.Interval](f, fmt.Sprintf("/interval?thread=1&at=%d", ms*int64(time.Millisecond)-1))
+		require.Equal(t, int(jvmthread.StateDeadlocked), iv.State)
+		return &iv
+	}
+	found := at(1900)
+	assert.Equal(t, found.Span, at(950).Span)
+	assert.NotEqual(t, found.Span, at(2100).Span)
 }
