@@ -105,11 +105,20 @@ func (p *parks) releases(c cause, th *timeline.Thread, open *jvmthread.Interval)
 		p.owners.endShare(l, p.waits.of(th), c.time, open.Began())
 		return
 	}
+	if p.quits(l, th) {
+		return
+	}
 	if l.owner != c.from.Thread { // the owner is only known from when a thread began to wait
 		p.owners.own(l, c.from.Thread, max(l.lastKnown(), open.Began()), 0)
 	}
 	p.owners.endHold(l, c.time, 0)
 	l.owner, l.release = jvmthread.NoThread, c
+}
+
+// quits reports whether a thread that unparks a waiter does not hold the lock, but has waited for it, too, until its timeout: when it leaves the
+// queue, it wakes the next one.
+func (p *parks) quits(l *lock, th *timeline.Thread) bool {
+	return th != nil && l.owner != jvmthread.NoThread && l.owner != th.Open().Thread && p.waits.of(th).gaveUp == l.id
 }
 
 // unparked binds the unpark that ended a park, or else the interrupt that did. One that came before the park began left a permit, so the
@@ -132,6 +141,9 @@ func (p *parks) unparked(th *timeline.Thread, closed *jvmthread.Interval, at jvm
 	case closed.Marks.Has(jvmthread.MarkInterrupted): // by a call that was not seen
 	case closed.State == jvmthread.StateParked && expired(closed):
 		closed.Marks |= jvmthread.MarkTimedOut
+		if closed.Wait == jvmthread.WaitLock {
+			p.waits.of(th).gaveUp = closed.Lock
+		}
 	case ok: // an earlier one: it left a permit
 	case closed.Timeout <= 0 && p.timeline.MayExpire(closed): // perhaps by its timeout
 		if closed.Wait.Contended() {
@@ -169,6 +181,10 @@ func (p *parks) got(th *timeline.Thread, closed *jvmthread.Interval, at jvmthrea
 		return p.causes.bind(c, jvmthread.InteractionHandoff, closed, at)
 	}
 	l.touched = at
+	if c.known() && closed.Wait == jvmthread.WaitLock && p.quits(l, p.timeline.Thread(c.from.Thread)) {
+		l.seen = max(l.seen, c.time) // its release would have ended the wait
+		return p.causes.bind(c, jvmthread.InteractionUnpark, closed, at)
+	}
 	if c.known() {
 		bound = p.causes.bind(c, jvmthread.InteractionHandoff, closed, at)
 	} else if closed.Wait == jvmthread.WaitLock {
@@ -176,6 +192,7 @@ func (p *parks) got(th *timeline.Thread, closed *jvmthread.Interval, at jvmthrea
 	}
 	switch {
 	case closed.Wait == jvmthread.WaitLock:
+		p.waits.of(th).gaveUp = jvmthread.LockID{}
 		p.owners.own(l, closed.Thread, at, gotIt|waitedFor)
 	case bound:
 		p.waits.of(th).share(l, at)

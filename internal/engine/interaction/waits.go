@@ -17,6 +17,7 @@ type waiting struct {
 	back     bool             // the thread was notified and is reentering
 	shares   []*lock          // of which the thread held a permit or an object when it was last seen to get one
 	began    jvmthread.Time   // end of its last wait for a task, a permit or an object of a pool
+	gaveUp   jvmthread.LockID // for which it waited last, until its timeout
 	next     awaited
 }
 
