@@ -4,6 +4,7 @@
 package wording
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/weft-otel/weft/internal/viewapi"
@@ -41,12 +42,17 @@ func group(g *viewapi.ThreadGroup) string {
 	switch {
 	case word == "" || strings.EqualFold(word, "thread"):
 		return Plural(g.Threads, "thread")
-	case !numbered || len(word) < 3 || strings.ContainsAny(word, " -_#/.:*0123456789") || !strings.ContainsAny(strings.ToLower(word), "aeiouy"): // no word: http, io
+	case !numbered || len(word) < 3 || noPlural(word) || strings.ContainsAny(word, " -_#/.:*0123456789") || !strings.ContainsAny(strings.ToLower(word), "aeiouy"): // no word: http, io
 		return Grouped(g.Threads) + " " + word + " threads"
 	case strings.HasSuffix(word, "s"):
 		return Grouped(g.Threads) + " " + word
 	}
 	return Plural(g.Threads, word)
+}
+
+// noPlural reports whether an s does not make the plural of a word, or one that nobody would say: pricing, search, delivery.
+func noPlural(word string) bool {
+	return slices.ContainsFunc([]string{"ing", "ch", "sh", "x", "z", "y"}, func(end string) bool { return strings.HasSuffix(strings.ToLower(word), end) })
 }
 
 // Listed names the first threads of a list of so many, with numbers only where they continue a name: "http-exec-3, -7 and 2 more".
