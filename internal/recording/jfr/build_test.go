@@ -218,12 +218,12 @@ func (b *builder) metadata() {
 	})
 }
 
-// constants writes the constants: threads 1 (main) and 2 (worker), class 5 (com.acme.Book), stack 9 with one frame.
+// constants writes the constants: threads 1 (main) and 2 (worker), classes 5 (com.acme.Book) and 6 (int[]), stack 9 with one frame.
 func (b *builder) constants() {
 	b.event(typeCheckpoint, func(e *builder) {
 		e.long(b.ticks).long(0).long(0).byte(1).int(6)
-		e.long(20).int(2).long(7).text("com/acme/Book").long(8).text("add")
-		e.long(21).int(1).long(5).long(7).int(1)
+		e.long(20).int(3).long(7).text("com/acme/Book").long(8).text("add").long(9).text("[I")
+		e.long(21).int(2).long(5).long(7).int(1).long(6).long(9).int(1)
 		e.long(22).int(2).long(1).long(0).text("system").long(2).long(1).text("main")
 		e.long(23).int(2)
 		e.long(1).text("main").text("main").long(1).long(2)
@@ -246,6 +246,16 @@ func (b *builder) wait(start, duration int64) {
 		e.out = binary.BigEndian.AppendUint32(e.out, math.Float32bits(1))
 		e.int(2).long(1).long(-1)
 		e.long(5).long(1).long(250).byte(0).long(0x7f0012345678)
+	})
+}
+
+// initialize waits while main initializes a class.
+func (b *builder) initialize(start, duration int64) {
+	b.event(typeWait, func(e *builder) {
+		e.long(b.ticks + start).long(duration).long(2).long(9)
+		e.out = binary.BigEndian.AppendUint32(e.out, math.Float32bits(1))
+		e.int(2).long(1).long(-1)
+		e.long(6).long(1).long(0).byte(0).long(0x7f0012345678)
 	})
 }
 

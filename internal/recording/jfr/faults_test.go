@@ -38,7 +38,7 @@ func TestUndefinedConstantsAreReported(t *testing.T) {
 	data := newBuilder(true).chunk(func(b *builder) {
 		sample(b)
 		b.event(typeEnter, func(e *builder) {
-			e.long(b.ticks + 6000).long(100).long(2).long(10).long(6).long(1).long(0x7f0012345678)
+			e.long(b.ticks + 6000).long(100).long(2).long(10).long(66).long(1).long(0x7f0012345678)
 		})
 		b.event(typeSleep, func(e *builder) { e.long(b.ticks + 6000).long(100).long(99).long(5) })
 	})

@@ -99,6 +99,17 @@ func TestTicksAndBothKindsOfIntegers(t *testing.T) {
 	}
 }
 
+func TestInitializationOfAClass(t *testing.T) {
+	b := newBuilder(true)
+	c := readBytes(t, b.chunk(func(b *builder) { b.initialize(1000, 500) }))
+	entered := c.of(17, jvmthread.KindContendedEntered)
+	require.Len(t, entered, 1)
+	assert.Len(t, c.of(17, jvmthread.KindContendedEnter), 1)
+	assert.Empty(t, c.of(17, jvmthread.KindWait))
+	assert.EqualValues(t, 1, entered[0].Peer, "main")
+	assert.Equal(t, "[I", c.symbols.Class(entered[0].Lock.Class))
+}
+
 // TestSilence checks that nothing is known about a thread after the end of its last event, or after the last time when an event of another
 // thread shows that it ran, even if that is in a later chunk. The JVM writes an event when it ends, so a wait that has not ended is missing.
 func TestSilence(t *testing.T) {

@@ -91,6 +91,9 @@ func (n *names) pause(r *record) {
 	}
 }
 
+// initLock is the class of what older versions of HotSpot wait on, without a call of Object.wait, while another thread initializes a class.
+const initLock = "[I"
+
 // refine sets the fields that depend on the kind of event.
 func (n *names) refine(p *eventPlan, r *record, v *values) {
 	ev := &r.event
@@ -99,6 +102,10 @@ func (n *names) refine(p *eventPlan, r *record, v *values) {
 		ev.Kind, r.from = jvmthread.KindContendedEnter, n.thread(v.n[slotPeer]).id
 	case kindWait:
 		ev.Kind, ev.Arg, r.from = jvmthread.KindWait, nanos(v.n[slotTimeout], p.units[slotTimeout]), n.thread(v.n[slotPeer]).id
+		if class := n.symbols.Class(ev.Lock.Class); class == initLock && r.call == callOther {
+			r.kind, ev.Kind = kindEnter, jvmthread.KindContendedEnter
+			return
+		}
 		if v.n[slotTimedOut] != 0 {
 			r.ended |= jvmthread.FlagTimedOut
 		}
