@@ -128,6 +128,15 @@ func TestCorruptRecordingsOfJVMs(t *testing.T) {
 }
 
 func FuzzDecoder(f *testing.F) {
+	f.Add(newBuilder(true).chunk(func(b *builder) {
+		b.settings(typeEnter, typePark, typeSample)
+		b.dump(10, dumpTitle+dumpedMain+dumpedOther)
+		b.read(400, "", "10.0.0.7", 5432)
+		b.enter(110, 40)
+		b.force(600, 10, "/tmp/x")
+		b.sample(700)
+		b.dump(9000, dumpTitle+dumpedWorker+dumpedOther)
+	}))
 	for _, packed := range []bool{true, false} {
 		f.Add(newBuilder(packed).chunk(sample))
 	}
