@@ -50,7 +50,7 @@ func group(g *viewapi.ThreadGroup) string {
 	return Plural(g.Threads, word)
 }
 
-// noPlural reports whether an s does not make the plural of a word, or one that nobody would say: pricing, search, delivery.
+// noPlural reports whether an s does not make the plural of a word, or not one that people say: pricing, search, delivery.
 func noPlural(word string) bool {
 	return slices.ContainsFunc([]string{"ing", "ch", "sh", "x", "z", "y"}, func(end string) bool { return strings.HasSuffix(strings.ToLower(word), end) })
 }

@@ -96,7 +96,7 @@ func TestSpanOfADeadlock(t *testing.T) {
 	f := fixtureOf(t, symbols.New(symbols.DefaultLimits()), events, 10*time.Second)
 	view := server.New(f.store, server.Config{TraceWindow: 100 * time.Millisecond})
 	defer view.Close()
-	f.Server.Config.Handler = view.Handler()
+	f.Config.Handler = view.Handler()
 	at := func(ms int64) *viewapi.Interval {
 		iv := ask[viewapi.Interval](f, fmt.Sprintf("/interval?thread=1&at=%d", ms*int64(time.Millisecond)-1))
 		require.Equal(t, int(jvmthread.StateDeadlocked), iv.State)
