@@ -67,6 +67,9 @@ func able(waits []Wait, ended func(thread int) bool, sure bool) []bool {
 			continue
 		}
 		for _, thread := range w.By {
+			if free[i] {
+				break
+			}
 			switch by, waiting := of[thread]; {
 			case ended(thread):
 			case waiting:

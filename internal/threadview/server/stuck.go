@@ -66,7 +66,7 @@ func (q *query) findVerdicts(open map[int]*openWait) {
 		}
 	}
 	workers := q.starvedWorkers(open)
-	before := q.endersBefore(open)
+	before := q.withPools(q.endersBefore(open))
 	ended := func(i int) bool { return q.sn.Threads[i].Dead && q.sn.Threads[i].Last <= q.to }
 	threads := slices.Sorted(maps.Keys(open))
 	list := make([]stuck.Wait, len(threads))
@@ -84,7 +84,7 @@ func (q *query) findVerdicts(open map[int]*openWait) {
 		case w.Wait == jvmthread.WaitFuture && len(workers) > 0:
 			w.by = workers
 		default:
-			w.by = q.withPools(before[q.subject(q.placeOf(w))])
+			w.by = before[q.subject(q.placeOf(w))]
 		}
 		list[i] = stuck.Wait{Thread: thread, By: w.by, Sure: w.sure}
 	}
@@ -94,20 +94,38 @@ func (q *query) findVerdicts(open map[int]*openWait) {
 	}
 }
 
-// withPools adds the living threads of the same pools: what one of them has ended, others may end.
-func (q *query) withPools(threads []int) []int {
-	pools := map[string]bool{}
-	for _, i := range threads {
-		pools[contention.Pool(q.sn.ThreadName(i))] = true
+// withPools adds to threads the living ones of the same pools: what one of them has ended, others may end.
+func (q *query) withPools(of map[subject][]int) map[subject][]int {
+	if len(of) == 0 {
+		return of
 	}
-	all := slices.Clone(threads)
+	living := map[string][]int{}
 	for i := range q.sn.Threads {
-		if t := &q.sn.Threads[i]; t.Known && (!t.Dead || t.Last > q.to) && pools[contention.Pool(q.sn.ThreadName(i))] && !slices.Contains(threads, i) {
-			all = append(all, i)
+		if t := &q.sn.Threads[i]; t.Known && (!t.Dead || t.Last > q.to) {
+			pool := contention.Pool(q.sn.ThreadName(i))
+			living[pool] = append(living[pool], i)
 		}
 	}
-	return all
+	for at, threads := range of {
+		all, pools := map[int]bool{}, map[string]bool{}
+		for _, i := range threads {
+			all[i] = true
+			pools[contention.Pool(q.sn.ThreadName(i))] = true
+		}
+		for pool := range pools {
+			for _, i := range living[pool] {
+				all[i] = true
+			}
+		}
+		if of[at] = slices.Sorted(maps.Keys(all)); len(all) > maxEnders {
+			delete(of, at) // one of so many will be able to
+		}
+	}
+	return of
 }
+
+// maxEnders limits the threads that could end a wait, of which any number of waits may have the same.
+const maxEnders = 1000
 
 func (q *query) placeOf(w *openWait) place {
 	return place{q.sn.Locks[w.Lock].Class, w.Stack, w.Wait}
