@@ -91,7 +91,7 @@ func (n *names) pause(r *record) {
 	}
 }
 
-// initLock is the class of what older versions of HotSpot wait on, without a call of Object.wait, while another thread initializes a class.
+// initLock is the class of what HotSpot waits on, without a call of Object.wait, while another thread initializes a class.
 const initLock = "[I"
 
 // refine sets the fields that depend on the kind of event.
