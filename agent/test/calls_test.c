@@ -3,6 +3,7 @@
 //
 // What is read of a thread's system call, what it is called, and when it is a wait.
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -235,21 +236,24 @@ static void *read_once(void *ends) {
 
 // The thread of this process that is in read.
 static bool find_reader(struct weft_system_call *call, int fd) {
-    char path[64];
-    char line[256];
-    pid_t self = (pid_t)syscall(SYS_gettid);
-    for (pid_t tid = self + 1; tid < self + 64; tid++) {
-        snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)tid);
+    bool found = false;
+    DIR *tasks = opendir("/proc/self/task");
+    if (tasks == NULL) {
+        return false;
+    }
+    for (struct dirent *task; !found && (task = readdir(tasks)) != NULL;) {
+        char path[64];
+        char line[256];
+        snprintf(path, sizeof path, "/proc/self/task/%.20s/syscall", task->d_name);
         int file = open(path, O_RDONLY | O_CLOEXEC);
         ssize_t len = file < 0 ? -1 : read(file, line, sizeof line - 1);
         close(file);
         line[len < 0 ? 0 : len] = '\0';
-        if (len > 0 && weft_system_call_parse(line, call) && call->number == SYS_read &&
-            call->arguments[0] == (uint64_t)fd) {
-            return true;
-        }
+        found = len > 0 && weft_system_call_parse(line, call) && call->number == SYS_read &&
+                call->arguments[0] == (uint64_t)fd;
     }
-    return false;
+    closedir(tasks);
+    return found;
 }
 
 TEST(a_thread_that_reads_is_seen) {
