@@ -235,10 +235,8 @@ func (p *pathPart) words(who string, all bool) string {
 		return "not started yet (" + who + " ran before)"
 	case p.kind == criticalpath.KindWakeLatency:
 		return "woken after " + strings.Replace(p.waiting(), "blocked", "being blocked", 1) + ", not running yet"
-	case p.wait == jvmthread.WaitPause:
-		return wording.Doing(p.state, p.wait, jvmthread.PauseClass, "")
 	case p.kind == criticalpath.KindRun:
-		return wording.Ran(p.run, "")
+		return ran{p.run, p.wait == jvmthread.WaitPause}.text("")
 	case p.wait == jvmthread.WaitSleep:
 		return strings.TrimSuffix("asleep in "+p.object, " in ")
 	case pathKinds[p.kind] != "":

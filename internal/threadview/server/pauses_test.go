@@ -16,6 +16,28 @@ import (
 	"github.com/weft-otel/weft/internal/wording"
 )
 
+// What a thread seemed to run on its path is cut at pauses, in sums, in the sentence and in each step.
+func TestPathIsCutAtPauses(t *testing.T) {
+	for _, length := range []time.Duration{time.Second, 35 * time.Millisecond} {
+		sym := symbols.New(symbols.DefaultLimits())
+		f := fixtureOf(t, sym, stoppedJVM(sym), length)
+		path := ask[viewapi.Path](f, "/path?thread=1")
+		times := map[string]int64{}
+		for _, p := range path.Parts {
+			times[p.Name] += p.Time
+		}
+		assert.Equal(t, map[string]int64{"runnable": 120 * ms, "stopped for garbage collection": 80 * ms, "ended": 1}, times)
+		assert.Equal(t, "compactor took 200 ms: 60 % runnable, 40 % stopped for garbage collection.", path.Text)
+		why := ask[viewapi.Why](f, "/why?thread=1")
+		assert.Equal(t, "200 ms: 120 ms runnable; 80 ms stopped for garbage collection", why.Text)
+		var steps []int64
+		for _, s := range why.Steps {
+			steps = append(steps, s.To-s.From)
+		}
+		assert.Equal(t, []int64{19 * ms, 30 * ms, 10 * ms, 50 * ms, 91 * ms, 1}, steps)
+	}
+}
+
 // stoppedJVM is the history of a thread that holds a monitor for 100 ms, in 80 of which a collection stops the JVM, while another one waits for it.
 func stoppedJVM(sym *symbols.Table) []jvmthread.Event {
 	lock := jvmthread.LockID{Class: sym.InternClass("com.acme.Cart"), Hash: 7}

@@ -40,6 +40,21 @@ func computesHolding(sym *symbols.Table, cpu, queue int64) []jvmthread.Event {
 	return events
 }
 
+// So is what the thread of a path did.
+func TestPathIsDividedByClocks(t *testing.T) {
+	for _, window := range []time.Duration{time.Second, 30 * time.Millisecond} {
+		sym := symbols.New(symbols.DefaultLimits())
+		f := fixtureOf(t, sym, computesHolding(sym, 60, 30), window)
+		path := ask[viewapi.Path](f, "/path?thread=1&from=19000000&to=119000000")
+		times := map[string]int64{}
+		for _, p := range path.Parts {
+			times[p.Name] += p.Time
+		}
+		assert.Equal(t, map[string]int64{"running": 60 * ms, "waiting for a processor": 30 * ms, "runnable": 10 * ms}, times)
+		assert.Contains(t, ask[viewapi.Why](f, "/why?thread=1&from=19000000&to=119000000").Text, " running")
+	}
+}
+
 // Whether a holder ran, or waited for a processor, is said as its clocks show it.
 func TestHolderIsSaidToRunIfItsClockSaysSo(t *testing.T) {
 	for _, c := range []struct {
