@@ -66,6 +66,9 @@ func (d *Decoder) count(c *chunk, bad unread, undefined int) {
 	if truncated := c.complete() && c.end-c.at < c.size; undefined > 0 && !truncated && !c.damaged { // else it is the consequence of a reported problem
 		d.report(c.at, fmt.Sprintf("events refer to %d classes and stacks that the chunk does not define", undefined), "their names are missing")
 	}
+	if n := c.about.large; n > 0 {
+		d.report(c.at, fmt.Sprintf("%d thread dumps have more than %d bytes", n, maxDump), "waits that have not ended may be missing")
+	}
 	if lost := c.about.lost; lost > 0 {
 		d.report(c.at, fmt.Sprintf("the JVM dropped %d bytes of events because its buffers were full", lost),
 			"give the recorder more memory, for example -XX:FlightRecorderOptions:memorysize=64m")

@@ -197,6 +197,17 @@ func TestWaitsThatHaveNotEnded(t *testing.T) {
 	}
 }
 
+func TestDumpThatIsTooLarge(t *testing.T) {
+	c := readBytes(t, newBuilder(true).chunk(func(b *builder) {
+		b.settings(typeEnter, typePark, typeSample)
+		b.enter(100, 400)
+		b.dump(9000, dumpTitle+strings.Repeat(dumpedMain, maxDump/len(dumpedMain))+dumpedWorker)
+	}))
+	require.Len(t, c.problems, 1)
+	assert.Equal(t, "1 thread dumps have more than 16777216 bytes", c.problems[0].What)
+	assert.Empty(t, c.of(17, jvmthread.KindPark))
+}
+
 func TestDumpOfALaterChunk(t *testing.T) {
 	b := newBuilder(true)
 	start := *b

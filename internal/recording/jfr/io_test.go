@@ -95,6 +95,7 @@ func TestReadsAndWrites(t *testing.T) {
 			start := *b
 			c := readBytes(t, b.chunk(test.events))
 			assert.Equal(t, test.want, c.did(&start))
+			assert.Len(t, c.of(0, jvmthread.KindGap), 1, "what the thread did then is not known")
 			assert.Empty(t, c.problems)
 		})
 	}

@@ -113,6 +113,7 @@ type about struct {
 	jvm      jvmInformation
 	settings []setting
 	dumps    []dumpText // the first and the last one
+	large    int        // dumps that are too large
 	lost     int64      // bytes, from jdk.DataLoss
 	shutdown bool
 }
@@ -145,6 +146,9 @@ func (c *chunk) learn(p *eventPlan, ev *event, v *values) {
 	cur := cursor{b: ev.body, raw: c.raw}
 	p.read(&cur, v)
 	if cur.failed {
+		if p.kind == kindDump && len(ev.body) == 0 {
+			c.about.large++
+		}
 		return
 	}
 	switch p.kind {

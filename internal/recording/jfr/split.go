@@ -118,6 +118,7 @@ func (s *splitter) split(records []record, until jvmthread.Time) (n int) {
 // splitThread adds the events of a thread with these records.
 func (s *splitter) splitThread(keys []sortKey) {
 	var before, next *record
+	var beforeAt int
 	latest := s.records[keys[0].index].end
 	for i := range keys {
 		s.narrow(keys[i:])
@@ -128,13 +129,11 @@ func (s *splitter) splitThread(keys []sortKey) {
 		if i+1 < len(keys) {
 			next = &s.records[keys[i+1].index]
 		}
-		switch {
-		case r.kind == kindPinned && next != nil && next.event.Time < r.end:
-			continue // the next record is more specific
-		case r.kind == kindPinned && before != nil && before.kind.isIO() && r.event.Time < before.end:
-			continue // so is the previous one
-		case r.kind.isIO() && r.event.Time >= r.end:
-			continue // it consists of others
+		if r.isCovered(before, next) {
+			if next == nil {
+				s.fallSilent(at, latest)
+			}
+			continue
 		}
 		if before != nil && r.event.Time < before.end { // due to the rounding of ticks
 			r.event.Time = before.end
@@ -148,15 +147,26 @@ func (s *splitter) splitThread(keys []sortKey) {
 			s.finish(at, r.end)
 		}
 		if before != nil && before.reenters(r) {
-			s.finish(int(keys[i-1].index), r.end)
+			s.finish(beforeAt, r.end)
 		}
 		if r.kind == kindPause {
 			s.add(r.end, r.event.Thread, at, sideSilent) // that thread does nothing between pauses
 		} else if next == nil {
 			s.fallSilent(at, max(latest, r.end))
 		}
-		before = r
+		before, beforeAt = r, at
 	}
+}
+
+// isCovered reports whether its neighbors say all that a record of a thread does, and more.
+func (w *record) isCovered(before, next *record) bool {
+	switch {
+	case w.kind == kindPinned:
+		return next != nil && next.event.Time < w.end || before != nil && before.kind.isIO() && w.event.Time < before.end
+	case w.kind.isIO():
+		return w.event.Time >= w.end // it consists of others: see narrow
+	}
+	return false
 }
 
 // narrow cuts the first of these records of a thread if it is for I/O and contains others, such as a park for the lock of a socket: these are
