@@ -47,7 +47,7 @@ type Counters struct {
 	Batches    uint64 // batches given up as lost
 	Missed     uint64 // events in them
 	Unseen     uint64 // events before the batch at which the queue joined the session
-	Late       uint64 // events earlier than those already returned, or than jvmthread.Earliest; their time is raised to the time of these
+	Late       uint64 // events earlier than those already returned, whose time is raised to theirs, or out of the range of times
 	Forced     uint64 // events returned before the watermark reached them, because of Limits.Events
 	Reordered  uint64 // batches that arrived before an earlier one
 }
@@ -179,11 +179,10 @@ func (q *Queue) take(b *Batch) {
 	q.dropProcessed(b)
 	for i := range b.Events {
 		ev := &b.Events[i]
-		if ev.Time < q.out {
+		if at := min(max(ev.Time, q.out), jvmthread.Latest); at != ev.Time {
 			q.counters.Late++
-			ev.Time = q.out
+			ev.Time = at
 		}
-		ev.Time = min(ev.Time, jvmthread.Latest)
 		if ev.Kind != jvmthread.KindGap {
 			q.seen++
 		}
