@@ -21,7 +21,7 @@ grep -rHoE --include='*_test.go' --exclude-dir=build --exclude-dir=node_modules 
     built=
     failed=
     while read -r folder target; do
-        [ "$folder" = "$built" ] || "$GO" test -c -fuzz . -o "$bin" "$folder"
+        [ "$folder" = "$built" ] || "$GO" test -c -fuzz . -o "$bin" "$folder" || exit 1
         built=$folder
         echo "fuzz $folder $target"
         inputs=$count
@@ -32,8 +32,9 @@ grep -rHoE --include='*_test.go' --exclude-dir=build --exclude-dir=node_modules 
             -test.fuzzcachedir "$corpus/$folder" </dev/null) || failed="$failed $target"
     done
     [ -z "$failed" ] || { echo "failed:$failed"; exit 1; }
-}
+} || code=$?
 case $count in
 *x) make -s -C agent fuzz EXECUTIONS=${count%x}00 ;;
 *) make -s -C agent fuzz ;;
 esac
+exit ${code:-0}
