@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Four threads, each in its own way, wait for the initialization of a class by a fifth, until a line is read. Then two
@@ -80,12 +81,16 @@ public final class Initializing {
     }
 
     public static void main(String[] args) throws Exception {
-        List<Thread> threads = new ArrayList<>();
+        List<Thread> none = new ArrayList<>();
         System.out.println("ready");
-        threads.add(start("holder", Slow::use));
-        for (Runnable use : List.<Runnable>of(Slow::use, Slow::new, () -> threads.contains(Slow.value), Initializing::find))
-            threads.add(start("waiter", use));
-        for (Thread thread : threads) thread.join();
+        Thread holder = start("holder", Slow::use);
+        for (Runnable use : List.<Runnable>of(Slow::use, Slow::new, () -> none.contains(Slow.value), Initializing::find)) {
+            start("waiter", () -> {
+                use.run();
+                while (true) LockSupport.park(); // a thread that ends at once is not seen to have left the wait
+            });
+        }
+        holder.join();
         start("left", Left::use);
         start("right", Right::use);
         System.out.println("stuck");

@@ -15,6 +15,7 @@ initializing() { # flags
     start_waiting ready -agentpath:"$agent=endpoint=unix://$sock,service=jvmtest$room" "$@" -cp "$classes" Initializing
     await_class contendedEnter Slow 4
     echo go >&9
+    await_class contendedEntered Slow 4
     await_class contendedEnter Left 1
     await_class contendedEnter Right 1
     exec 9>&-
