@@ -113,13 +113,14 @@ test-all: ## every night and before a release: the gate, -race, all JDKs, end to
 	@$(MAKE) --no-print-directory -j2 $(ALL:%=build/all/%)
 	@scripts/parts.sh build/all report $(ALL)
 
-# Real JVMs wait a lot, so their tests run next to each other, after what needs the CPU.
-ALL := e2e-needs build-full lint-tools vulnerabilities racetest fuzz fuzz-histories clustertest releasetest k8stest corpustest e2etest jvmtest
+# Real JVMs wait a lot, so their tests run next to each other, before what needs the CPU: they are the ones that fail most.
+ALL := e2e-needs build-full corpustest e2etest jvmtest lint-tools vulnerabilities racetest fuzz fuzz-histories clustertest releasetest k8stest
 
-build/all/racetest build/all/releasetest build/all/k8stest: build/all/build-full build/all/e2e-needs
-build/all/lint-tools: build/all/releasetest build/all/k8stest
 LIVE_PARTS := build/all/corpustest build/all/e2etest build/all/jvmtest
-$(LIVE_PARTS): $(filter-out $(LIVE_PARTS),$(ALL:%=build/all/%))
+BUILD_PARTS := build/all/e2e-needs build/all/build-full
+$(LIVE_PARTS): $(BUILD_PARTS)
+$(filter-out $(BUILD_PARTS) $(LIVE_PARTS),$(ALL:%=build/all/%)): $(LIVE_PARTS)
+build/all/lint-tools: build/all/releasetest build/all/k8stest
 
 .PHONY: e2e-needs
 e2e-needs: $(E2E_NEEDS)
