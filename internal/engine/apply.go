@@ -52,9 +52,6 @@ func wasAway(ev *jvmthread.Event) bool {
 }
 
 func (e *Engine) step(ev *jvmthread.Event) {
-	if ev.Flags&jvmthread.FlagSystemCall != 0 {
-		ev.Arg = min(ev.Arg, int64(ev.Time-e.builder.Start())) // the window before was already returned
-	}
 	ended, th, ok := e.timeline.Apply(ev)
 	if !ok {
 		return
@@ -92,9 +89,6 @@ func (e *Engine) step(ev *jvmthread.Event) {
 	}
 	for i := range interactions {
 		ia := &interactions[i]
-		if from := e.timeline.Thread(ia.From.Thread); from != nil && from.Open().Seq == ia.From.Seq {
-			from.Act(ia.CauseTime)
-		}
 		if to := e.timeline.Thread(ia.To.Thread); to != nil {
 			e.builder.AddInteraction(to, ia)
 		}

@@ -66,3 +66,39 @@ func TestStopOpensNoWindowBeyondTheWatermark(t *testing.T) {
 		}
 	}
 }
+
+// A system call that is seen 30 ms after it began is one wait in all windows, however short they are.
+func TestSystemCallsInShortWindows(t *testing.T) {
+	const ms = jvmthread.Time(time.Millisecond)
+	sums := make(map[window.Totals][]time.Duration)
+	for length := 10 * time.Millisecond; length <= time.Second; length += 7 * time.Millisecond {
+		cfg := engine.DefaultConfig()
+		cfg.Window = length
+		e := drive.New(cfg, nil)
+		var all window.Totals
+		yield := func(w *window.Window) {
+			for _, err := range threadtest.Validate(w) {
+				t.Error(err)
+			}
+			for state := range all {
+				all[state].Time += w.Totals[state].Time
+			}
+		}
+		events := []jvmthread.Event{{Time: 0, Thread: 1, Kind: jvmthread.KindThreadStart}}
+		for at := 100 * ms; at < 900*ms; at += 100 * ms {
+			events = append(events,
+				jvmthread.Event{Time: at, Thread: 1, Kind: jvmthread.KindPark, Flags: jvmthread.FlagSnapshot | jvmthread.FlagSystemCall, Arg: int64(30 * ms)},
+				jvmthread.Event{Time: at + 20*ms, Thread: 1, Kind: jvmthread.KindUnparked, Flags: jvmthread.FlagSnapshot | jvmthread.FlagSystemCall})
+		}
+		for i, ev := range events {
+			e.Batch(events[i:i+1], 0, ev.Time+1, yield)
+		}
+		e.Close(1000*ms, window.CutEnd, yield)
+		sums[all] = append(sums[all], length)
+	}
+	want := window.Totals{}
+	want[jvmthread.StateParked].Time, want[jvmthread.StateRunnable].Time = 400*time.Millisecond, 600*time.Millisecond
+	if len(sums) != 1 || len(sums[want]) == 0 {
+		t.Errorf("the sums depend on the length of windows: %v", sums)
+	}
+}

@@ -71,6 +71,7 @@ type Queue struct {
 	runs          []int    // starts of the sorted runs of keys
 	sorted        []jvmthread.Event
 	watermark     jvmthread.Time
+	calls         bool           // system calls are reported: see lookback
 	out           jvmthread.Time // all events returned so far are earlier or, if forced, not later
 	begin         jvmthread.Time // earlier events were processed in an earlier life
 	end           string
@@ -177,6 +178,7 @@ func (q *Queue) take(b *Batch) {
 	}
 	q.waitingEvents -= len(b.Events)
 	q.dropProcessed(b)
+	calls := false
 	for i := range b.Events {
 		ev := &b.Events[i]
 		if at := min(max(ev.Time, q.out), jvmthread.Latest); at != ev.Time {
@@ -186,6 +188,10 @@ func (q *Queue) take(b *Batch) {
 		if ev.Kind != jvmthread.KindGap {
 			q.seen++
 		}
+		calls = calls || isCall(ev)
+	}
+	if calls {
+		q.backdate(b.Events)
 	}
 	if len(q.held) == 0 { // the usual case: no need to copy
 		q.held, b.Events = b.Events, q.held
@@ -291,8 +297,13 @@ func (q *Queue) Skip() {
 	q.takeReady()
 }
 
-// Watermark returns the time before which Ready has returned all events.
-func (q *Queue) Watermark() jvmthread.Time { return q.watermark }
+// Watermark returns the time before which Ready returns all events.
+func (q *Queue) Watermark() jvmthread.Time {
+	if q.calls && q.end == "" {
+		return max(q.out, max(q.watermark, jvmthread.Earliest+lookback)-lookback)
+	}
+	return q.watermark
+}
 
 // End returns why the session ended, or "" while it continues.
 func (q *Queue) End() string { return q.end }

@@ -16,14 +16,14 @@ import (
 // Ready returns the events before the watermark in the order of time, and of threads for the same time. The slice is valid until the next
 // call.
 func (q *Queue) Ready() []jvmthread.Event {
-	until := q.watermark
+	until := q.Watermark()
 	switch {
 	case q.end != "":
 		until = math.MaxInt64
 	case len(q.held) > q.limits.Events:
 		until = math.MaxInt64
 		for i := range q.held {
-			if q.held[i].Time >= q.watermark {
+			if q.held[i].Time >= q.Watermark() {
 				q.counters.Forced++
 			}
 		}
@@ -36,6 +36,7 @@ func (q *Queue) Rest() []jvmthread.Event {
 	for q.Stalled() {
 		q.Skip()
 	}
+	q.calls = false
 	return q.release(math.MaxInt64)
 }
 

@@ -45,7 +45,6 @@ type Thread struct {
 	open      jvmthread.Interval // its end is not known yet
 	lastRun   Run
 	lastSeen  jvmthread.Time // of its last event
-	acted     jvmthread.Time // until when it cannot have been in a system call
 	slot      int
 	virtual   bool
 	on        carriage
@@ -73,9 +72,6 @@ func (t *Thread) Open() *jvmthread.Interval { return &t.open }
 
 // LastRun returns the last closed interval in which the thread ran. Seq is NoSeq if there is none.
 func (t *Thread) LastRun() Run { return t.lastRun }
-
-// Act records that the thread did something at a time: a system call in which it is seen later began after that.
-func (t *Thread) Act(at jvmthread.Time) { t.acted = max(t.acted, at) }
 
 // Slot returns a small number for tables indexed by thread. It is unique among the threads that the Timeline knows.
 func (t *Thread) Slot() int { return t.slot }
@@ -173,7 +169,6 @@ func (t *Timeline) apply(ev *jvmthread.Event) (th *Thread, ok bool) {
 	if ev.Flags&jvmthread.FlagSnapshot != 0 {
 		return th, t.found(th, ev)
 	}
-	th.Act(ev.Time)
 	pins := ev.Flags&jvmthread.FlagPinned != 0
 	if pins && ev.Kind != jvmthread.KindPark && th.open.State.Stopped() {
 		th.open.Marks |= jvmthread.MarkPinned

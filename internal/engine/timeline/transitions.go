@@ -231,7 +231,7 @@ func (t *Timeline) stop(th *Thread, ev *jvmthread.Event) {
 // call begins a wait in a system call, which the event reports once it has lasted for a while.
 func (t *Timeline) call(th *Thread, ev *jvmthread.Event) {
 	first := th.open.State == jvmthread.StateUnknown
-	t.to(th, jvmthread.StateParked, max(ev.Time-jvmthread.Time(max(0, ev.Arg)), th.open.Start, th.acted))
+	t.to(th, jvmthread.StateParked, ev.Time)
 	th.open.Lock, th.open.Stack = ev.Lock, ev.Stack
 	th.open.Wait = t.waits.Wait(&th.open)
 	th.open.Marks = jvmthread.MarkSeen
