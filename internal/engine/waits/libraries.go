@@ -22,17 +22,19 @@ var libraries = []string{
 	"org.apache.hc.", "org.apache.commons.", "org.asynchttpclient.", "org.apache.thrift.", "com.twitter.finagle.", "com.rabbitmq.",
 	"org.apache.kafka.", "kafka.Kafka", "kafka.cluster.", "kafka.controller.", "kafka.coordinator.", "kafka.log.", "kafka.network.", "kafka.raft.",
 	"kafka.server.", "kafka.utils.", "org.apache.activemq.", "org.apache.pulsar.client.", "software.amazon.awssdk.", "com.amazonaws.",
-	"com.azure.", "com.google.api.", "com.google.cloud.", "com.google.common.", "com.google.protobuf.", "io.rsocket.",
+	"com.azure.", "com.google.api.", "com.google.cloud.", "com.google.common.", "com.google.protobuf.", "io.rsocket.", "com.lmax.disruptor.",
+	"org.jctools.", "org.apache.zookeeper.", "org.apache.curator.", "org.jgroups.", "io.nats.", "org.apache.rocketmq.client.", "com.squareup.",
+	"com.netflix.", "dev.failsafe.", "net.jodah.", "com.jcraft.jsch.", "org.apache.sshd.", "org.bouncycastle.", "com.nimbusds.", "io.temporal.",
 	// Data stores.
 	"com.zaxxer.hikari.", "com.mchange.", "com.alibaba.druid.", "io.agroal.", "org.vibur.", "org.hibernate.", "org.apache.ibatis.",
 	"org.mybatis.", "org.jooq.", "org.jdbi.", "org.flywaydb.", "liquibase.", "org.postgresql.", "com.mysql.", "org.mariadb.", "oracle.",
 	"com.microsoft.sqlserver.", "org.h2.", "org.hsqldb.", "org.apache.derby.", "org.sqlite.", "com.mongodb.", "org.bson.", "redis.clients.",
 	"io.lettuce.", "org.redisson.", "com.datastax.", "org.elasticsearch.client.", "co.elastic.clients.", "org.opensearch.client.",
 	"net.sf.ehcache.", "org.ehcache.", "com.github.benmanes.caffeine.", "com.hazelcast.", "org.infinispan.", "io.r2dbc.", "net.spy.memcached.",
-	"org.apache.lucene.",
+	"org.apache.lucene.", "com.couchbase.client.", "org.neo4j.driver.", "org.apache.calcite.", "org.apache.avro.", "org.apache.parquet.",
 	// Logs, metrics, formats.
 	"ch.qos.logback.", "org.slf4j.", "org.apache.logging.", "org.apache.log4j.", "io.micrometer.", "io.opentelemetry.", "io.prometheus.",
-	"com.codahale.metrics.", "com.fasterxml.", "com.google.gson.", "org.yaml.", "org.thymeleaf.", "freemarker.", "org.apache.velocity.",
+	"com.codahale.metrics.", "io.sentry.", "com.fasterxml.", "com.google.gson.", "org.yaml.", "org.thymeleaf.", "freemarker.", "org.apache.velocity.",
 	// Tests and launchers.
 	"org.junit.", "junit.", "org.testng.", "org.gradle.", "org.apache.maven.", "org.openjdk.jmh.",
 }

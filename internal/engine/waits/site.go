@@ -126,8 +126,11 @@ func (r *Rules) Site(text string) Site {
 		return Site{}
 	}
 	var site Site
-	first := s.at
-	switch kind, frame := s.match(""); {
+	first, class := s.at, ""
+	if slices.ContainsFunc(s.names, func(name string) bool { return strings.HasPrefix(name, conditionClass+".await") }) {
+		class = conditionClass // which the rules of queues ask for
+	}
+	switch kind, frame := s.match(class); {
 	case frame >= 0 && !kind.Idle() && r.origin(s.function(frame)) < s.from && frame < s.at:
 		site.Entry = s.function(s.entry(frame))
 	case frame >= 0:
@@ -177,50 +180,6 @@ func inSource(name string) string {
 		return "local " + strings.TrimPrefix(field, "val$")
 	}
 	return name
-}
-
-// match returns the kind of the first matching rule, WaitNone if there is none, and the index of the frame that it matches, -1 if it
-// matches the class.
-func (s *stack) match(class string) (kind jvmthread.Wait, frame int) {
-	for i := range rules {
-		rule := &rules[i]
-		if rule.class != "" && !strings.HasPrefix(class, rule.class) {
-			continue
-		}
-		if rule.frame == "" {
-			return rule.kind, -1
-		}
-		for f := range s.inside() {
-			if strings.HasPrefix(s.function(f), rule.frame) {
-				return rule.kind, f
-			}
-		}
-	}
-	return jvmthread.WaitNone, -1
-}
-
-// classSet says which classes of the rules match a class: what a kind depends on besides state and stack.
-type classSet uint32
-
-// classPrefixes are the classes of the rules.
-var classPrefixes = func() (list []string) {
-	for i := range rules {
-		if class := rules[i].class; class != "" && !slices.Contains(list, class) {
-			list = append(list, class)
-		}
-	}
-	return list
-}()
-
-// matchingClasses never returns 0.
-func matchingClasses(class string) classSet {
-	set := classSet(1)
-	for i, prefix := range classPrefixes {
-		if strings.HasPrefix(class, prefix) {
-			set |= 2 << i
-		}
-	}
-	return set
 }
 
 // entry returns the index of the frame through which the library at a frame was entered: the outermost of its class and its inner classes below

@@ -6,7 +6,7 @@ package waits
 import "github.com/weft-otel/weft/internal/jvmthread"
 
 // rule finds the kind of a wait by a frame or by the class of the object. Both match from the beginning of a name. Frames of the
-// application and of its callers are not searched.
+// application and of its callers are not searched, but for a frame that begins with "*": such a class has any name that ends so.
 type rule struct {
 	kind  jvmthread.Wait
 	frame string // class and method
@@ -74,7 +74,7 @@ var rules = []rule{
 	{kind: jvmthread.WaitPool, frame: "com.mongodb.internal.connection.ConcurrentPool.get"},
 	{kind: jvmthread.WaitPool, frame: "org.apache.http.impl.conn.PoolingHttpClientConnectionManager.leaseConnection"},
 	{kind: jvmthread.WaitPool, frame: "org.apache.http.pool.AbstractConnPool.getPoolEntryBlocking"},
-	{kind: jvmthread.WaitPool, frame: "org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManager$1.get"},
+	{kind: jvmthread.WaitPool, frame: "org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManager$"},
 	{kind: jvmthread.WaitPool, frame: "org.apache.commons.httpclient.MultiThreadedHttpConnectionManager.doGetConnection"},
 	{kind: jvmthread.WaitPool, frame: "org.apache.kafka.clients.producer.internals.BufferPool.allocate"},
 	{kind: jvmthread.WaitPool, frame: "org.apache.lucene.index.DocumentsWriterStallControl.waitIfStalled"}, // of memory
@@ -112,7 +112,13 @@ var rules = []rule{
 	{kind: jvmthread.WaitIdle, frame: "org.quartz.simpl.SimpleThreadPool$WorkerThread.run"},
 	{kind: jvmthread.WaitIdle, frame: "com.mchange.v2.async.ThreadPoolAsynchronousRunner$PoolThread.run"},
 	{kind: jvmthread.WaitIdle, frame: "ch.qos.logback.core.AsyncAppenderBase$Worker.run"},
-	{kind: jvmthread.WaitIdle, frame: "org.apache.logging.log4j.core.async."},
+	{kind: jvmthread.WaitIdle, frame: "org.apache.logging.log4j.core.appender.AsyncAppenderEventDispatcher."},
+	{kind: jvmthread.WaitIdle, frame: "org.apache.logging.log4j.core.async.TimeoutBlockingWaitStrategy.waitFor"},
+	{kind: jvmthread.WaitIdle, frame: "com.lmax.disruptor.BlockingWaitStrategy.waitFor"},
+	{kind: jvmthread.WaitIdle, frame: "com.lmax.disruptor.TimeoutBlockingWaitStrategy.waitFor"},
+	{kind: jvmthread.WaitIdle, frame: "com.lmax.disruptor.LiteBlockingWaitStrategy.waitFor"},
+	{kind: jvmthread.WaitIdle, frame: "com.lmax.disruptor.LiteTimeoutBlockingWaitStrategy.waitFor"},
+	{kind: jvmthread.WaitIdle, frame: "com.lmax.disruptor.SleepingWaitStrategy.waitFor"},
 	{kind: jvmthread.WaitIdle, frame: "org.apache.catalina.core.StandardServer.await"},
 	{kind: jvmthread.WaitIdle, frame: "kafka.network.RequestChannel.receiveRequest"},
 	{kind: jvmthread.WaitIdle, frame: "kafka.server.BrokerServer.awaitShutdown"},
@@ -147,11 +153,19 @@ var rules = []rule{
 	{kind: jvmthread.WaitFuture, frame: "io.grpc.stub.ClientCalls."},
 	{kind: jvmthread.WaitFuture, frame: "org.apache.kafka.clients.producer.internals.FutureRecordMetadata.get"},
 
+	{kind: jvmthread.WaitFuture, frame: "*Future.get"},
+	{kind: jvmthread.WaitFuture, frame: "*Future.join"},
+	{kind: jvmthread.WaitFuture, frame: "*Future.await"},
+	{kind: jvmthread.WaitFuture, frame: "*Promise.get"},
+	{kind: jvmthread.WaitFuture, frame: "*Promise.await"},
+
 	{kind: jvmthread.WaitBarrier, frame: "java.util.concurrent.CyclicBarrier."},
 	{kind: jvmthread.WaitBarrier, frame: "java.util.concurrent.Phaser."},
 	{kind: jvmthread.WaitLatch, frame: "java.util.concurrent.CountDownLatch.await"},
 	{kind: jvmthread.WaitLatch, frame: "org.apache.tomcat.util.threads.LimitLatch.countUpOrAwait"},
 	{kind: jvmthread.WaitExchange, frame: "java.util.concurrent.Exchanger."},
+	{kind: jvmthread.WaitQueue, frame: "com.lmax.disruptor.SingleProducerSequencer.next"}, // room for an event
+	{kind: jvmthread.WaitQueue, frame: "com.lmax.disruptor.MultiProducerSequencer.next"},
 	{kind: jvmthread.WaitQueue, frame: "java.util.concurrent.SynchronousQueue"},
 	{kind: jvmthread.WaitQueue, frame: "java.util.concurrent.LinkedTransferQueue"},
 	{kind: jvmthread.WaitQueue, frame: "java.util.concurrent.ArrayBlockingQueue.", class: conditionClass},

@@ -47,6 +47,27 @@ func TestKindsAndSites(t *testing.T) {
 			jvmthread.WaitPermit, "com.acme.Shop.buy", "java.util.concurrent.Semaphore.acquire",
 		},
 		{
+			"connection of another version", jvmthread.StateParked, condition,
+			awaits + `org.apache.hc.core5.concurrent.BasicFuture.get org.apache.hc.core5.pool.StrictConnPool$1.get
+				org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManager$3.get org.apache.hc.client5.http.impl.classic.InternalHttpClient.doExecute ` + app,
+			jvmthread.WaitPool, "com.acme.Shop.buy", "org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManager$3.get",
+		},
+		{
+			"future of an unknown library", jvmthread.StateWaiting, "org.example.ReplyFuture",
+			"java.lang.Object.wait org.example.ReplyFuture.await org.example.ReplyFuture.get org.example.Client.ask " + app,
+			jvmthread.WaitFuture, "org.example.ReplyFuture.await", "",
+		},
+		{
+			"full queue of a library", jvmthread.StateParked, condition,
+			awaits + "java.util.concurrent.ArrayBlockingQueue.put org.apache.logging.log4j.core.appender.AsyncAppender.append org.apache.logging.log4j.Logger.error " + app,
+			jvmthread.WaitQueue, "com.acme.Shop.buy", "java.util.concurrent.ArrayBlockingQueue.put",
+		},
+		{
+			"full ring buffer", jvmthread.StateParked, "",
+			parkFrames + "com.lmax.disruptor.MultiProducerSequencer.next com.lmax.disruptor.RingBuffer.next " + app,
+			jvmthread.WaitQueue, "com.acme.Shop.buy", "com.lmax.disruptor.MultiProducerSequencer.next",
+		},
+		{
 			"connection", jvmthread.StateParked, "java.util.concurrent.SynchronousQueue$TransferQueue",
 			parkFrames + `java.util.concurrent.SynchronousQueue.poll com.zaxxer.hikari.util.ConcurrentBag.borrow
 				com.zaxxer.hikari.pool.HikariPool.getConnection com.zaxxer.hikari.pool.HikariPool.getConnection com.zaxxer.hikari.HikariDataSource.getConnection

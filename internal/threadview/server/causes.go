@@ -130,20 +130,9 @@ func (q *query) longestWaiter() jvmthread.ThreadID {
 	return q.sn.Threads[most].ID
 }
 
-// isForOthers reports whether a thread that waits has work to do, and other threads keep it from that. Whoever puts into a queue has; whoever takes
-// from one may be idle. Contended waits have places of their own.
+// isForOthers reports whether a thread that waits has work to do, and other threads keep it from that. Contended waits have places of their own.
 func (q *query) isForOthers(w jvmthread.Wait, stack store.StackID) bool {
-	switch w {
-	case jvmthread.WaitLatch, jvmthread.WaitBarrier, jvmthread.WaitExchange, jvmthread.WaitFuture, jvmthread.WaitCarrier, jvmthread.WaitJoin:
-		return true
-	case jvmthread.WaitQueue:
-		entry := q.sn.Site(stack).Entry
-		switch entry[strings.LastIndexByte(entry, '.')+1:] {
-		case "put", "putFirst", "putLast", "offer", "offerFirst", "offerLast", "transfer", "tryTransfer":
-			return true
-		}
-	}
-	return false
+	return q.sn.Site(stack).HasWork(w)
 }
 
 // counts reports whether the waits of a thread for something count: those of the JVM and of its recorder do not, and the main thread
