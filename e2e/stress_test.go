@@ -16,9 +16,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/weft-otel/weft/corpus/spantest"
+	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
 var stressFor = flag.Duration("stress", 3*time.Second, "how long TestStress runs on each JDK and garbage collector")
@@ -85,42 +87,35 @@ func checkReports(t *testing.T, c *collector) {
 	poll(t, "the session ended", func() bool { return strings.Contains(strings.Join(c.errLines(), ""), "Session ended") })
 	c.terminate(t)
 
-	raw := spantest.Read(t, filepath.Join(c.out, "raw.json"))
-	reports := raw.Of("stress", func(s *span) bool { return s.Has("weft.aggregate.to") })
-	slices.SortStableFunc(reports, func(a, b *span) int {
-		return cmp.Compare(a.Number("weft.aggregate.to"), b.Number("weft.aggregate.to"))
-	})
-	require.Greater(t, len(reports), 1)
-	waits := map[string]int64{}
-	for i, report := range reports {
-		if i > 0 && reports[i-1].Number("weft.aggregate.to") != report.Number("weft.aggregate.to") {
-			assert.Equal(t, reports[i-1].Number("weft.aggregate.to"), report.Number("weft.aggregate.from"), "report %d", i)
+	var reports []jvmthread.Aggregate
+	for _, s := range spantest.Read(t, filepath.Join(c.out, "raw.json")).Of("stress", func(*span) bool { return true }) {
+		carrier := new(threadpdata.Carrier)
+		require.NoError(t, threadpdata.Parse(s.Span, symbols.New(symbols.DefaultLimits()), carrier))
+		if carrier.Aggregate != nil {
+			reports = append(reports, *carrier.Aggregate)
 		}
-		for _, series := range report.Events().All() {
-			if kind, ok := series.Attributes().Get("weft.aggregate.kind"); ok {
-				waits[kind.Str()] += checkSeries(t, series.Attributes())
-			}
+	}
+	slices.SortStableFunc(reports, func(a, b jvmthread.Aggregate) int { return cmp.Compare(a.To, b.To) })
+	require.Greater(t, len(reports), 1)
+	waits := map[jvmthread.Kind]uint64{}
+	for i, report := range reports {
+		if i > 0 && reports[i-1].To != report.To {
+			assert.Equal(t, reports[i-1].To, report.From, "report %d", i)
+		}
+		for j := range report.Series {
+			series := &report.Series[j]
+			count := series.Count()
+			assert.Positive(t, count)
+			assert.True(t, series.Max <= series.Sum && series.Sum <= int64(count)*series.Max, "%d waits of at most %d ns took %d ns", count, series.Max, series.Sum)
+			waits[series.Kind] += count
 		}
 	}
 	t.Logf("%d reports of %v", len(reports), waits)
-	for _, kind := range []string{"contendedEnter", "wait", "waited", "joinStart", "sleepStart", "park"} {
-		assert.Positive(t, waits[kind], kind)
-	}
-	assert.Equal(t, waits["wait"]+waits["joinStart"], waits["waited"], "each wait is followed by a return")
-	assert.Empty(t, c.spans(t).Of("stress", (*span).IsState), "no spans of states")
-}
-
-// checkSeries returns the number of waits of a series, and checks that its sum fits its maximum and its buckets.
-func checkSeries(t *testing.T, series pcommon.Map) (count int64) {
-	t.Helper()
-	count = spantest.Number(series, "weft.aggregate.zero")
-	if buckets, ok := series.Get("weft.aggregate.buckets"); ok {
-		for _, bucket := range buckets.Slice().All() {
-			count += bucket.Int()
+	for kind := range jvmthread.NumKinds {
+		if kind := jvmthread.Kind(kind); kind.IsWait() {
+			assert.Positive(t, waits[kind], kind)
 		}
 	}
-	sum, longest := spantest.Number(series, "weft.aggregate.sum"), spantest.Number(series, "weft.aggregate.max")
-	assert.Positive(t, count)
-	assert.True(t, longest <= sum && sum <= count*longest, "%d waits of at most %d ns took %d ns", count, longest, sum)
-	return count
+	assert.Equal(t, waits[jvmthread.KindWait]+waits[jvmthread.KindJoinStart], waits[jvmthread.KindWaited], "each wait is followed by a return")
+	assert.Empty(t, c.spans(t).Of("stress", (*span).IsState), "no spans of states")
 }
