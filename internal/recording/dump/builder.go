@@ -113,11 +113,11 @@ func (b *builder) ownedBy(text string) {
 	}
 }
 
-// frame takes a frame, and reports whether it is one.
-func (b *builder) frame(text string) bool {
+// frame takes a frame.
+func (b *builder) frame(text string) {
 	f, ok := parseFrame(text)
 	if !ok {
-		return false
+		return
 	}
 	b.top.add(&f, b.frames)
 	if !b.cut {
@@ -128,7 +128,6 @@ func (b *builder) frame(text string) bool {
 	}
 	b.frames++
 	b.seen = true
-	return true
 }
 
 func (b *builder) object(l *lockLine) object {

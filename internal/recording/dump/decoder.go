@@ -4,7 +4,6 @@
 package dump
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
@@ -23,6 +22,7 @@ type decoder struct {
 	text    *recording.Text // of the current file
 	source  source
 	dumps   []*dump
+	before  int // of them, in the files before
 	threads int // of the dumps
 	bytes   int64
 	closed  bool
@@ -45,7 +45,7 @@ func New(options recording.Options, sink recording.Sink) recording.Decoder {
 
 // begin begins a file.
 func (d *decoder) begin() {
-	d.source = &start{d}
+	d.source, d.before = &start{d}, len(d.dumps)
 	d.text = recording.NewText(recording.NewBatcher(d.Options, d.sink, recording.Session{}), func(text []byte, room recording.Room) int {
 		return d.source.scan(text, room)
 	}, func() { d.source.finish() })
@@ -73,9 +73,8 @@ func (d *decoder) Next(file string) error {
 
 // end ends the current file.
 func (d *decoder) end() error {
-	before := len(d.dumps)
 	err := d.text.Close()
-	if len(d.dumps) == before && err == nil {
+	if len(d.dumps) == d.before && err == nil {
 		d.Problem(recording.Problem{
 			What:   "no thread dump in this text",
 			Remedy: "want the output of jstack, jcmd Thread.print or Thread.dump_to_file, or a log in which a JVM printed one after kill -3",
@@ -161,11 +160,14 @@ func (d *decoder) times(h *history) []jvmthread.Time {
 type start struct{ *decoder }
 
 func (s *start) scan(text []byte, room recording.Room) int {
-	rest := bytes.TrimLeft(text, " \t\r\n")
-	if len(rest) == 0 && room == recording.RoomMore {
+	switch {
+	case isJSON(text):
+		s.source = newJSON(s.decoder)
+	case room == recording.RoomMore && len(text) < recording.HeadSize:
 		return 0
+	default:
+		s.source = newLines(s.decoder)
 	}
-	s.source = newLines(s.decoder)
 	return s.source.scan(text, room)
 }
 

@@ -54,6 +54,9 @@ func Match(head []byte) bool {
 	if isUTF16(head) {
 		head = bytes.ReplaceAll(head[2:], []byte{0}, nil)
 	}
+	if isJSON(head) {
+		return true
+	}
 	found := false
 	x := text{builder: builder{symbols: symbols.New(symbols.DefaultLimits())}, found: func(*dump) { found = true }}
 	for line := range bytes.Lines(head) {

@@ -6,7 +6,6 @@ package formats
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -76,11 +75,8 @@ func Detect(head []byte) (recording.Format, error) {
 	if Compressed(head) {
 		return recording.Format{}, fmt.Errorf("%w: the file is compressed more than once; decompress it before", ErrUnknown)
 	}
-	if text := bytes.TrimLeft(head, " \t\r\n"); bytes.HasPrefix(text, []byte("{")) {
-		if bytes.Contains(text, []byte(`"threadDump"`)) {
-			return recording.Format{}, fmt.Errorf("%w: a thread dump as JSON; take it as text: jcmd PID Thread.dump_to_file FILE", ErrUnknown)
-		}
-		return recording.Format{}, fmt.Errorf("%w: the file is JSON, but not that of spans: want {%q: at its start", ErrUnknown, "resourceSpans")
+	if isJSON(head) {
+		return recording.Format{}, unknownJSON(head)
 	}
 	if len(head) >= recording.HeadSize && dump.IsText(head) { // a log may have a thread dump further on
 		return dump.Format(), nil

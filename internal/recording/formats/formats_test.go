@@ -42,6 +42,8 @@ func TestOpenFindsFormatAndCompression(t *testing.T) {
 		{"<?xml version=\"1.0\"?><TRACE>", "tptp"},
 		{"2026-07-24 15:00:00\nFull thread dump OpenJDK 64-Bit Server VM (17.0.1+12 mixed mode):\n", "dump"},
 		{strings.Repeat("INFO a log may have one further on\n", 200), "dump"},
+		{`{"threads":[{"threadName":"main","threadId":1,"blockedTime":-1,"blockedCount":0`, "dump"},
+		{strings.Repeat("[INFO] a log may have one further on\n", 200), "dump"},
 		{gzipped.String(), "jfr"},
 		{string(encoder.EncodeAll([]byte("FLR\x00 and more"), nil)), "jfr"},
 	} {
@@ -54,8 +56,14 @@ func TestOpenFindsFormatAndCompression(t *testing.T) {
 	}
 	_, _, _, err = Open(bytes.NewReader(nil), "", Limit{})
 	require.ErrorIs(t, err, ErrEmpty)
-	_, _, _, err = Open(strings.NewReader("{\n  \"threadDump\": {}}"), "", Limit{})
-	require.ErrorContains(t, err, "a thread dump as JSON; take it as text: ")
+	for text, want := range map[string]string{
+		`{"timestamp":"2026-07-24T15:00:00Z","status":404,"error":"Not Found"}`: "the file is JSON, and looks like an error of a server",
+		"[\n {\"ph\": \"X\"}]": "the file is JSON, but neither spans nor a thread dump: want {",
+	} {
+		_, _, _, err = Open(strings.NewReader(text), "", Limit{})
+		require.ErrorIs(t, err, ErrUnknown)
+		require.ErrorContains(t, err, want)
+	}
 	_, _, _, err = Open(strings.NewReader("\x7fELF"), "", Limit{})
 	require.ErrorIs(t, err, ErrUnknown)
 	_, _, _, err = Open(bytes.NewReader(gzipped.Bytes()[:5]), "", Limit{})

@@ -69,7 +69,7 @@ func TestErrorsNameTheRemedy(t *testing.T) {
 		{"bad limit of mcp", []string{"mcp", "--max-unpacked", "0", "x"}, exitUsage, "mcp: invalid --max-unpacked 0: want 1 to 1048576 gibibytes"},
 		{"missing file to ask", []string{"mcp", "orders"}, exitFailed, "mcp: orders: no such file"},
 		{"folder to ask", []string{"mcp", "."}, exitUsage, "mcp: . is a folder; give the recordings in it"},
-		{"other JSON", []string{"summary", "-"}, exitFailed, `standard input: unknown recording format: the file is JSON, but not that of spans: want {"resourceSpans": at its start`},
+		{"other JSON", []string{"summary", "-"}, exitFailed, `standard input: unknown recording format: the file is JSON, but neither spans nor a thread dump: want {"resourceSpans": at its start, or the output of `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			code, _, stderr := run(t, "{}\n{\n", test.args...)
