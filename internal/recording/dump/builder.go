@@ -159,9 +159,13 @@ func (b *builder) lock(text string) bool {
 		b.thread.awaited = strings.Clone(strings.TrimSpace(class))
 		return true
 	}
+	text, by, owned := strings.Cut(text, " owned by ")
 	l, ok := parseLock(text)
 	if !ok {
 		return false
+	}
+	if owned { // VisualVM
+		b.ownedBy(by)
 	}
 	switch l.verb {
 	case "", "locked":

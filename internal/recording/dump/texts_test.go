@@ -90,6 +90,23 @@ func TestStatedDeadlock(t *testing.T) {
 	assert.Contains(t, decode(t, []byte(text)).of("customer")[0], "ReentrantLock$NonfairSync#5 of cashier")
 }
 
+// VisualVM and Spring, in its text, name owners behind locks.
+func TestOwnersBehindLocks(t *testing.T) {
+	d := decode(t, []byte(shot("2026-07-24 15:00:00", `"a" - Thread t@36
+   java.lang.Thread.State: BLOCKED
+	at shop.A.b(A.java:3)
+	- waiting to lock <1c74ad11> (a shop.A) owned by "b" t@34
+	- locked <2c> (a shop.B)
+
+   Locked ownable synchronizers:
+	- None
+
+"b" - Thread t@34
+   java.lang.Thread.State: RUNNABLE
+`)))
+	assert.Equal(t, fmt.Sprintf("%d a contendedEnter shop.A#2 of b at shop.A.b(A.java:3) (1 frames)", first), d.lines()[1])
+}
+
 func lineWith(text, part string) string {
 	for line := range strings.Lines(text) {
 		if strings.Contains(line, part) {
