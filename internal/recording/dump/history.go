@@ -23,11 +23,13 @@ func (h *history) isOf(d *dump) bool {
 	case d.pid != 0 && last.pid != 0:
 		return d.pid == last.pid
 	}
-	same, different := 0, 0
+	same, different, others := 0, 0, 0
 	for i := range d.threads {
 		t := &d.threads[i]
 		native, ok := h.keys[key{id: t.id, name: t.name}]
 		switch {
+		case !ok && t.native == 0:
+			others++
 		case !ok:
 		case native == t.native:
 			same++
@@ -35,7 +37,8 @@ func (h *history) isOf(d *dump) bool {
 			different++
 		}
 	}
-	return same > different
+	// JVMs whose dumps have no addresses have threads in common, such as the finalizer, but each of them also has others.
+	return same > different+min(others, len(h.keys)-same-different)
 }
 
 func (h *history) add(d *dump) {

@@ -87,6 +87,16 @@ func TestJSONOfThreadInfo(t *testing.T) {
 	}
 }
 
+// Threads of the JVM itself are the same in each, so that two JVMs have some in common.
+func TestJSONOfTwoJVMs(t *testing.T) {
+	const jvm = `{"threadName":"Finalizer","threadId":3,"threadState":"WAITING","blockedCount":0},`
+	one := `[` + jvm + `{"threadName":"a","threadId":11,"threadState":"RUNNABLE"}]`
+	grown := `[` + jvm + `{"threadName":"a","threadId":11,"threadState":"RUNNABLE"},{"threadName":"b","threadId":12,"threadState":"RUNNABLE"},{"threadName":"c","threadId":13}]`
+	other := `[` + jvm + `{"threadName":"d","threadId":11,"threadState":"RUNNABLE"}]`
+	assert.Len(t, decode(t, []byte(one), []byte(grown), []byte(one)).Sessions, 1)
+	assert.Len(t, decode(t, []byte(one), []byte(other), []byte(one)).Sessions, 2)
+}
+
 func TestDamagedJSON(t *testing.T) {
 	text := string(read(t, "jdk25.json")[0])
 	cut, _, _ := strings.Cut(text, `"name": "boss"`)
