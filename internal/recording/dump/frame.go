@@ -38,6 +38,8 @@ func parseFrame(text string) (f frame, ok bool) {
 		if colon := strings.LastIndexByte(source, ':'); colon > 0 {
 			if n, err := strconv.ParseInt(source[colon+1:], 10, 32); err == nil && n > 0 {
 				f.file, f.line = source[:colon], int(n)
+			} else if n == -1 { // of a debugger
+				f.file, f.line = "", -1
 			}
 		}
 	}

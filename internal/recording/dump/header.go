@@ -62,8 +62,9 @@ func (h *header) attributes(text string) (known bool) {
 		case strings.HasPrefix(word, "#"):
 			h.id, known = number(word[1:]), true
 		case name == "tid":
-			h.native, _ = recording.ParseHex([]byte(value))
-			known = h.native != 0
+			n := 0
+			h.native, n = recording.ParseHex([]byte(value))
+			known = n > 0
 		case name == "Id":
 			h.id, h.status = number(value), rest
 			return true

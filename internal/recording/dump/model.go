@@ -75,6 +75,17 @@ func (t *thread) key() key {
 	return key{native: t.native, name: t.name}
 }
 
+// distinguish numbers threads of the same name about which a dump, like one of IntelliJ, says nothing else that differs.
+func (d *dump) distinguish() {
+	same := make(map[string]uint64)
+	for i := range d.threads {
+		if t := &d.threads[i]; t.id == 0 && t.native == 0 {
+			same[t.name]++
+			t.native = same[t.name]
+		}
+	}
+}
+
 // isFree reports whether a thread has released the monitor of an object that a frame says it locked: it waits to be notified.
 func (t *thread) isFree(o object) bool {
 	return o == t.awaits && (t.is == conditionWaits || t.is == conditionJoins || t.is == conditionBlocked)

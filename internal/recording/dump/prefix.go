@@ -26,7 +26,7 @@ var marks = []string{"java.lang.Thread.State:", "\tat ", "   at ", "\t- ", "    
 
 // openings begin the lines of a dump.
 var openings = []string{
-	"\"", "at ", "- ", "java.lang.Thread.State:", "Locked ", "JNI global", "Found ", "Carrying virtual thread", "Mounted virtual thread", "which is held by",
+	"\"", "at ", "on ", "- ", "java.lang.Thread.State:", "Locked ", "JNI global", "Found ", "Carrying virtual thread", "Mounted virtual thread", "which is held by",
 	"waiting to lock monitor", "waiting for ownable synchronizer", "Number of locked", "#",
 }
 

@@ -41,6 +41,7 @@ const (
 	maxOwners   = 1 << 16
 	stateIs     = "java.lang.Thread.State:"
 	carriedMark = "Mounted virtual thread"
+	coroutines  = "---------- Coroutine dump" // of Kotlin, which are no threads
 )
 
 // line takes a line without its end.
@@ -147,7 +148,7 @@ func (x *text) threads(s string) {
 		return
 	}
 	switch {
-	case strings.HasPrefix(s, "JNI global"), strings.HasPrefix(s, "Heap") && !x.open:
+	case strings.HasPrefix(s, "JNI global"), strings.HasPrefix(s, "Heap") && !x.open, strings.HasPrefix(s, coroutines):
 		x.next()
 		x.section, x.dump.whole = outside, true
 	case strings.HasPrefix(s, deadlockOf):
@@ -174,10 +175,20 @@ func (x *text) body(s string) {
 		x.on(s)
 	case strings.HasPrefix(s, "owned by "):
 		x.ownedBy(s[len("owned by "):])
+	case strings.HasPrefix(s, "waiting for ") && x.frames == 0:
+		x.awaits(s[len("waiting for "):])
 	case strings.HasPrefix(s, carriedMark):
 		x.mounted(s)
 	case isTrouble(s):
 		x.quiet = true
+	}
+}
+
+// awaits takes what IntelliJ's debugger says of a wait: "main@1 to release lock on <0x2f0> (a shop.Cart)".
+func (x *text) awaits(s string) {
+	if name, lock, ok := strings.Cut(s, " to release lock on "); ok {
+		x.thread.owner.name = x.name(name)
+		x.lock("waiting to lock " + lock)
 	}
 }
 
@@ -244,6 +255,7 @@ func (x *text) finish() {
 		return
 	}
 	x.next()
+	x.dump.distinguish()
 	if len(x.dump.threads) > 0 && x.found != nil {
 		x.found(x.dump)
 	}

@@ -107,6 +107,63 @@ func TestOwnersBehindLocks(t *testing.T) {
 	assert.Equal(t, fmt.Sprintf("%d a contendedEnter shop.A#2 of b at shop.A.b(A.java:3) (1 frames)", first), d.lines()[1])
 }
 
+// IntelliJ writes neither IDs nor addresses when it freezes, and appends the coroutines.
+func TestFreezeOfIntelliJ(t *testing.T) {
+	d := decode(t, []byte(`"AWT-EventQueue-0" prio=0 tid=0x0 nid=0x0 blocked
+     java.lang.Thread.State: BLOCKED
+ on shop.Cart@70e6329c owned by "pool" Id=12
+	at shop.Cart.add(Cart.java:2)
+
+"pool" prio=0 tid=0x0 nid=0x0 runnable
+     java.lang.Thread.State: RUNNABLE
+ (in native)
+	at java.base@21.0.5/sun.nio.ch.SocketDispatcher.read0(Native Method)
+
+"Timer-0" prio=0 tid=0x0 nid=0x0 waiting on condition
+     java.lang.Thread.State: TIMED_WAITING
+
+	at java.base@21.0.5/java.lang.Thread.sleep(Native Method)
+
+"Timer-0" prio=0 tid=0x0 nid=0x0 runnable
+     java.lang.Thread.State: RUNNABLE
+
+	at shop.A.b(A.java:3)
+
+
+---------- Coroutine dump (stripped) ----------
+
+- BlockingCoroutine{Active}@461d23d5 [no parent and no name, BlockingEventLoop@5486c656]
+	- "child":StandaloneCoroutine{Active}@73a3a09e, state: SUSPENDED [Dispatchers.Default]
+		at com.intellij.util.CoroutineScopeKt.invokeSuspend(coroutineScope.kt:85)
+`))
+	assert.Equal(t, []string{
+		"1000000000 AWT-EventQueue-0 contendedEnter shop.Cart#1 of pool at shop.Cart.add(Cart.java:2) (1 frames)",
+		"1000000000 pool park at sun.nio.ch.SocketDispatcher.read0(Native Method) (1 frames)",
+		"1000000000 Timer-0 sleepStart at java.lang.Thread.sleep(Native Method) (1 frames)",
+		"1000000000 Timer-0 threadStart",
+		"1000000000 Timer-0 running at shop.A.b(A.java:3) (1 frames)",
+	}, d.lines()[1:])
+}
+
+func TestDebuggerOfIntelliJ(t *testing.T) {
+	d := decode(t, []byte(`"a@1" prio=5 tid=0x1a nid=NA waiting for monitor entry
+  java.lang.Thread.State: BLOCKED
+	 blocks c@3
+	 waiting for b@2 to release lock on <0x2f0> (a shop.Cart)
+	  at shop.Cart.add(Cart.java:2)
+
+"b@2" prio=5 tid=0x1b nid=NA sleeping
+  java.lang.Thread.State: TIMED_WAITING
+	  at java.lang.Thread.sleep0(Thread.java:-1)
+	  at shop.Cart.add(Cart.java:3)
+	  - locked <0x2f0> (a shop.Cart)
+`))
+	assert.Equal(t, []string{
+		"1000000000 a@1 contendedEnter shop.Cart#1 of b@2 at shop.Cart.add(Cart.java:2) (1 frames)",
+		"1000000000 b@2 sleepStart at java.lang.Thread.sleep0(Native Method) (2 frames)",
+	}, d.lines()[1:])
+}
+
 func lineWith(text, part string) string {
 	for line := range strings.Lines(text) {
 		if strings.Contains(line, part) {
