@@ -153,16 +153,16 @@ func (b *builder) hold(l *lockLine) {
 
 const initMonitor = "waiting on the Class initialization monitor for "
 
-// lock takes a line below a frame, or of a list of synchronizers, and reports whether it is one.
-func (b *builder) lock(text string) bool {
+// lock takes a line below a frame, or of a list of synchronizers.
+func (b *builder) lock(text string) {
 	if class, ok := strings.CutPrefix(text, initMonitor); ok {
 		b.thread.awaited = strings.Clone(strings.TrimSpace(class))
-		return true
+		return
 	}
 	text, by, owned := strings.Cut(text, " owned by ")
 	l, ok := parseLock(text)
 	if !ok {
-		return false
+		return
 	}
 	if owned { // VisualVM
 		b.ownedBy(by)
@@ -176,7 +176,6 @@ func (b *builder) lock(text string) bool {
 	case "waiting on", "parking to wait for":
 		b.await(&l)
 	}
-	return true
 }
 
 // end ends the thread. ok is false if it is not one of Java: such threads have neither an ID nor a state.

@@ -1,9 +1,9 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dump answers: which threads does a thread dump show, and what did they wait for? It reads what jstack, jcmd and HotSpot itself print, alone
-// or in the log of an application. Several dumps of a JVM are one session: a state that is the same in consecutive dumps lasts from the first to the last
-// of them; what threads did between others is not known. docs/formats/dump.md describes the mapping.
+// Package dump answers: which threads does a thread dump show, and what did they wait for? It reads what jstack, jcmd, HotSpot itself and OpenJ9 print,
+// alone or in the log of an application, and JSON. Several dumps of a JVM are one session: a state that is the same in consecutive dumps lasts from the
+// first to the last of them; what threads did between others is not known. docs/formats/dump.md describes the mapping.
 package dump
 
 import (
@@ -58,12 +58,13 @@ func Match(head []byte) bool {
 		return true
 	}
 	found := false
-	x := text{builder: builder{symbols: symbols.New(symbols.DefaultLimits())}, found: func(*dump) { found = true }}
+	l := lines{}
+	l.use(symbols.New(symbols.DefaultLimits()), func(*dump) { found = true })
 	for line := range bytes.Lines(head) {
-		x.line(bytes.TrimRight(line, "\r\n"))
+		l.take(bytes.TrimRight(line, "\r\n"))
 	}
-	titled := x.dump != nil && x.dump.jvm != ""
-	x.finish()
+	titled := l.text.dump != nil && l.text.dump.jvm != "" || l.core.dump != nil
+	l.finish()
 	return found || titled
 }
 

@@ -80,7 +80,7 @@ func (t *top) add(f *frame, n int) {
 func (t *top) waits() (waits, joins bool) {
 	for _, function := range t.functions {
 		switch function {
-		case "java.lang.Object.wait", "java.lang.Object.wait0":
+		case "java.lang.Object.wait", "java.lang.Object.wait0", "java.lang.Object.waitImpl":
 			waits = true
 		case "java.lang.Thread.join":
 			return waits, waits
@@ -105,6 +105,7 @@ var callers = []string{
 	"java.net.TwoStacksPlainSocketImpl.", "java.net.PlainDatagramSocketImpl.", "java.net.Inet4AddressImpl.", "java.net.Inet6AddressImpl.",
 	"java.io.FileInputStream.read", "java.io.FileOutputStream.write", "java.io.RandomAccessFile.read", "java.io.RandomAccessFile.write",
 	"java.lang.ProcessHandleImpl.waitFor", "java.lang.UNIXProcess.waitFor", "io.netty.channel.epoll.Native.", "io.netty.channel.kqueue.Native.",
+	"com.ibm.io.async.AsyncLibrary.",
 }
 
 // calls reports whether the thread is in a native method that waits for data, a connection or a process.

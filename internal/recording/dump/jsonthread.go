@@ -124,7 +124,7 @@ func (m *member) build(b *builder) (t thread, ok bool) {
 	return b.end()
 }
 
-// virtualRun is the outermost frame of virtual threads, which JDKs before 24 do not tell from others.
+// virtualRun is the outermost frame of virtual threads, which JDKs before 24 do not mark.
 const virtualRun = "java.base/java.lang.VirtualThread.run("
 
 // unknownDepth is the depth of locks that belong to no frame.

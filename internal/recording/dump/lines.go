@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/recording"
 )
 
@@ -15,13 +16,27 @@ type lines struct {
 	*decoder
 
 	text text
+	core javacore
 	skip bool // the rest of a line that is too long
 }
 
 func newLines(d *decoder) *lines {
 	l := &lines{decoder: d}
-	l.text.symbols, l.text.found = d.Options.Symbols, d.add
+	l.use(d.Options.Symbols, d.add)
 	return l
+}
+
+// use sets where names and dumps go.
+func (l *lines) use(table *symbols.Table, found func(*dump)) {
+	l.text.symbols, l.text.found = table, found
+	l.core.symbols, l.core.found = table, found
+}
+
+// take takes a line without its end.
+func (l *lines) take(line []byte) {
+	if !l.core.line(line) {
+		l.text.line(line)
+	}
 }
 
 // scan implements recording.Scan.
@@ -44,9 +59,12 @@ func (l *lines) scan(text []byte, room recording.Room) int {
 			l.decoder.text.Report(0, fmt.Sprintf("the line is longer than %d bytes", limit), "check the file")
 		}
 	default:
-		l.text.line(bytes.TrimSuffix(line, []byte{'\r'}))
+		l.take(bytes.TrimSuffix(line, []byte{'\r'}))
 	}
 	return n
 }
 
-func (l *lines) finish() { l.text.finish() }
+func (l *lines) finish() {
+	l.core.finish()
+	l.text.finish()
+}

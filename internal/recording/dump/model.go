@@ -58,8 +58,9 @@ type thread struct {
 
 // owner is a thread that the dump states to own what another one waits for.
 type owner struct {
-	id   uint64
-	name string
+	id     uint64
+	native uint64
+	name   string
 }
 
 // key identifies a thread in the dumps of a JVM.

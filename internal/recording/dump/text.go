@@ -41,7 +41,7 @@ const (
 	maxOwners   = 1 << 16
 	stateIs     = "java.lang.Thread.State:"
 	carriedMark = "Mounted virtual thread"
-	coroutines  = "---------- Coroutine dump" // of Kotlin, which are no threads
+	coroutines  = "---------- Coroutine dump" // of Kotlin; they are not threads
 )
 
 // line takes a line without its end.

@@ -211,7 +211,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("7\n2026-11-29T20:59:52.6Z\n25\n\n#3 \"main\" TIMED_WAITING\n    at java.base/java.lang.Thread.sleep(Thread.java:540)\n"), uint16(9))
 	f.Add([]byte("\"a\" Id=3 BLOCKED on java.lang.Object@1b owned by \"b\" Id=4\n\tat a.B.c(B.java)\n\t-  blocked on java.lang.Object@1b\n\n\"b\" Id=4 RUNNABLE\n"), uint16(2))
 	f.Add([]byte("Full thread dump\n\"a\nb\" #1 tid=0x1 nid=0x1 runnable\n- waiting on the Class initialization monitor for a.B\n\nFound one Java-level deadlock:\nwhich is held by \"a\"\n"), uint16(5))
-	for _, text := range []string{jdk21, jdk27, jolokia} {
+	for _, text := range []string{jdk21, jdk27, jolokia, core(0, "", coreThread(10, "a", "B", entersLeft)), core(0, "3LKMONOBJECT       A@0x1: owner \"b\" (0xB)\n3LKWAITER \"a\" (0xA)", "")} {
 		f.Add([]byte(text), uint16(4))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, piece uint16) {
