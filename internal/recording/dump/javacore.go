@@ -144,7 +144,7 @@ func (x *javacore) next() {
 	}
 	x.setState(x.stateOf())
 	if t, ok := x.end(); ok {
-		x.dump.threads = append(x.dump.threads, t)
+		x.dump.add(&t)
 	}
 }
 

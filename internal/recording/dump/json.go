@@ -93,7 +93,7 @@ func (j *jsonFile) scan(text []byte, room recording.Room) int {
 		return 0
 	case room == recording.RoomFull:
 		j.skipped, j.skips = value, true
-		j.text.Report(0, fmt.Sprintf("a thread is longer than %d bytes, and is skipped", j.Options.MaxRecord), "the others are read")
+		j.text.Report(0, fmt.Sprintf("a thread, or another value, is longer than %d bytes, and is skipped", j.Options.MaxRecord), "the others are read")
 	}
 	return n
 }
@@ -182,8 +182,8 @@ func (j *jsonFile) thread(text []byte) {
 		j.text.Report(0, fmt.Sprintf("the thread is not JSON: %v", err), "check the file; the other threads are read")
 		return
 	}
-	if t, ok := m.build(&j.builder); ok && len(j.dump.threads) <= maxThreads {
-		j.dump.threads = append(j.dump.threads, t)
+	if t, ok := m.build(&j.builder); ok {
+		j.dump.add(&t)
 	}
 }
 

@@ -6,6 +6,7 @@ package dump
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -102,9 +103,7 @@ func (m *member) build(b *builder) (t thread, ok bool) {
 	for i := range m.StackTrace {
 		stack = append(stack, m.StackTrace[i].text())
 	}
-	if n := len(stack); n > 0 && strings.HasPrefix(stack[n-1], virtualRun) {
-		h.virtual = true
-	}
+	h.virtual = h.virtual || slices.ContainsFunc(stack, func(frame string) bool { return strings.HasPrefix(frame, virtualRun) })
 	b.begin(&h)
 	b.setState(m.State + m.ThreadState)
 	locks := m.locks()
@@ -124,7 +123,7 @@ func (m *member) build(b *builder) (t thread, ok bool) {
 	return b.end()
 }
 
-// virtualRun is the outermost frame of virtual threads, which JDKs before 24 do not mark.
+// virtualRun is a frame of each virtual thread. JDKs before 24 do not mark them otherwise.
 const virtualRun = "java.base/java.lang.VirtualThread.run("
 
 // unknownDepth is the depth of locks that belong to no frame.

@@ -76,6 +76,13 @@ func (t *thread) key() key {
 	return key{native: t.native, name: t.name}
 }
 
+// add adds a thread, up to one more than all dumps may have: that is reported.
+func (d *dump) add(t *thread) {
+	if len(d.threads) <= maxThreads {
+		d.threads = append(d.threads, *t)
+	}
+}
+
 // distinguish numbers threads of the same name about which a dump, like one of IntelliJ, says nothing else that differs.
 func (d *dump) distinguish() {
 	same := make(map[string]uint64)

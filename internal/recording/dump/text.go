@@ -244,7 +244,7 @@ func addressIn(text string) uint64 {
 // next ends the current thread.
 func (x *text) next() {
 	if t, ok := x.end(); ok {
-		x.dump.threads = append(x.dump.threads, t)
+		x.dump.add(&t)
 	}
 }
 
