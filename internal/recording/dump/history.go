@@ -14,14 +14,15 @@ type history struct {
 	keys  map[key]uint64 // the native address of each thread of the last dump
 }
 
-// isOf reports whether a dump is of the JVM of the history: the process or, if that is not known, the threads are the same.
+// isOf reports whether a dump is of the JVM of the history: the process is the same, unless threads differ as in containers, where each has the number 1,
+// or the threads are if the process is not known.
 func (h *history) isOf(d *dump) bool {
 	last := h.dumps[len(h.dumps)-1]
 	switch {
 	case d.jvm != "" && last.jvm != "" && jvmOf(d.jvm).version != jvmOf(last.jvm).version:
 		return false
-	case d.pid != 0 && last.pid != 0:
-		return d.pid == last.pid
+	case d.pid != 0 && last.pid != 0 && d.pid != last.pid:
+		return false
 	}
 	same, different, others := 0, 0, 0
 	for i := range d.threads {
@@ -33,9 +34,12 @@ func (h *history) isOf(d *dump) bool {
 		case !ok:
 		case native == t.native:
 			same++
-		default:
+		case native != 0 && t.native != 0:
 			different++
 		}
+	}
+	if d.pid != 0 && d.pid == last.pid {
+		return same >= different
 	}
 	// JVMs whose dumps have no addresses have threads in common, such as the finalizer, but each of them also has others.
 	return same > different+min(others, len(h.keys)-same-different)

@@ -40,7 +40,7 @@ NULL           ---------------------- END OF DUMP ------------------------------
 
 // coreThread is a thread of a javacore.
 func coreThread(id int, name, state, body string) string {
-	return fmt.Sprintf(`3XMTHREADINFO      "%s" J9VMThread:0x000000000000A%02X, omrthread_t:0x00007F3F8C0D02C8, java/lang/Thread:0x00000000FFF42120, state:%s, prio=5
+	return fmt.Sprintf(`3XMTHREADINFO      "%s" J9VMThread:0x0000000000000A%02X, omrthread_t:0x00007F3F8C0D02C8, java/lang/Thread:0x00000000FFF42120, state:%s, prio=5
 3XMJAVALTHREAD            (java/lang/Thread getId:0x%X, isDaemon:true)
 3XMTHREADINFO1            (native thread ID:0x618F, native priority:0x5, native policy:UNKNOWN, vmstate:CW, vm thread flags:0x00000081)
 %s
@@ -105,6 +105,8 @@ func TestJavacores(t *testing.T) {
 		int64(d.Sessions[0].Dumps[0]-first) / 1e6, int64(d.Sessions[0].Dumps[1]-first) / 1e6, int64(d.Sessions[0].Dumps[2]-first) / 1e6,
 	})
 	assert.Len(t, d.of("a"), 1, "it is blocked in all")
+	other := strings.ReplaceAll(core(5, "", threads), ":0x0000000000000A", ":0x0000000000000B")
+	assert.Len(t, decode(t, []byte(core(0, "", threads)), []byte(other)).Sessions, 2, "in containers, process IDs are often the same")
 }
 
 // Before Java 6, only the list of monitors says who waits for whom. Threads have no IDs, and dots may be in names of classes.
