@@ -30,6 +30,9 @@ func dumpTimes(times []jvmthread.Time) string {
 	return b.String()
 }
 
+// DumpsHaveTimes reports whether dumps state their times: otherwise these count from 1970.
+func DumpsHaveTimes(times []jvmthread.Time) bool { return len(times) > 0 && times[0] > 365*24*3600e9 }
+
 // DumpTimes parses the attribute. It returns nil if the session has other sources than dumps.
 func DumpTimes(text string) (times []jvmthread.Time) {
 	for field := range strings.FieldsSeq(text) {

@@ -9,11 +9,15 @@ import (
 	"github.com/weft-otel/weft/internal/viewapi"
 )
 
-// Deadlock says who waits for whom forever since a time of day. More is how many other deadlocks there are, stuck how many threads no other can free, members included.
+// Deadlock says who waits for whom forever since a time of day; "": it is not known. More is how many other deadlocks there are, stuck how many threads no other can free, members included.
 func Deadlock(d *viewapi.Deadlock, since string, more, stuck int) []viewapi.Part {
 	const most = 4
 	var s sentence
-	s.text(Plural(len(d.Members), "thread")+" deadlocked at ").add(viewapi.RoleTime, since).text(": ")
+	s.text(Plural(len(d.Members), "thread") + " deadlocked")
+	if since != "" {
+		s.text(" at ").add(viewapi.RoleTime, since)
+	}
+	s.text(": ")
 	for i := range d.Members {
 		m, next := &d.Members[i], &d.Members[(i+1)%len(d.Members)]
 		switch {

@@ -70,7 +70,11 @@ func inDumps(n int, d *viewapi.Dumped) string {
 	if d.Taken < 2 {
 		return "In this dump, "
 	}
-	return fmt.Sprintf("In %d of %d dumps over %s, ", n, d.Taken, strings.TrimSpace(Duration(jvmthread.Time(d.Over).Sub(0))))
+	over := ""
+	if d.Over > 0 {
+		over = " over " + strings.TrimSpace(Duration(jvmthread.Time(d.Over).Sub(0)))
+	}
+	return fmt.Sprintf("In %d of %d dumps%s, ", n, d.Taken, over)
 }
 
 func plural(one bool, single, several string) string {

@@ -29,7 +29,7 @@ func (q *query) dumps(w *lockWaits, holder *lockHolder) *viewapi.Dumped {
 			out.Held++
 		}
 	}
-	if len(times) > 0 {
+	if threadpdata.DumpsHaveTimes(times) {
 		out.Over = int64(times[len(times)-1] - times[0])
 	}
 	return out

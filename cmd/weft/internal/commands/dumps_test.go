@@ -83,6 +83,20 @@ func TestDumpsInOneStream(t *testing.T) {
 	assert.Contains(t, stdout, "In 3 of 3 dumps over 30 s, ")
 }
 
+// Spring's actuator does not state when it made a dump.
+func TestDumpsWithoutTimes(t *testing.T) {
+	const dump = `{"threads":[{"threadName":"a","threadId":11,"lockName":"shop.%[1]s@1","lockOwnerId":12,"threadState":"BLOCKED","lockedMonitors":[{"className":"shop.%[2]s","identityHashCode":2,"lockedStackDepth":0}],
+	 "stackTrace":[{"className":"shop.A","methodName":"b","fileName":"A.java","lineNumber":3}]},
+	{"threadName":"b","threadId":12,"lockName":"shop.%[3]s@2","lockOwnerId":11,"threadState":"%[4]s","stackTrace":[{"className":"shop.A","methodName":"c","fileName":"A.java","lineNumber":5}]}]}`
+	dead := fmt.Sprintf(dump, "Left", "Right", "Right", "BLOCKED")
+	code, stdout, stderr := run(t, dead+dead, "summary", "-")
+	assert.Equal(t, exitOK, code, stderr)
+	assert.Contains(t, stdout, "2 threads deadlocked: a waits for Left held by b, b for Right held by a.\n\nunknown_service:java: 2 thread dumps, 2 threads\n\nDEADLOCK\n")
+	blocked := fmt.Sprintf(dump, "Left", "Right", "Other", "RUNNABLE")
+	_, stdout, _ = run(t, blocked+blocked, "summary", "-")
+	assert.Contains(t, stdout, "In 2 of 2 dumps, b held Left, runnable in A.c; a waited for it.\n\nunknown_service:java: 2 thread dumps, 2 threads\n")
+}
+
 func TestLogWithoutDump(t *testing.T) {
 	log := strings.Repeat("2026-07-24 15:00:00 INFO order taken\n", 1000)
 	code, stdout, stderr := run(t, log, "summary", "-")

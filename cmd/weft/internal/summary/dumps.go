@@ -21,7 +21,7 @@ func (s *Session) writeDumps(b *strings.Builder, top int) {
 	d := &s.Session
 	times := threadpdata.DumpTimes(d.Attributes[threadpdata.AttrDumps])
 	fmt.Fprintf(b, "%s: %s", printable.Text(d.Service), wording.Plural(len(times), "thread dump"))
-	if n := len(times); n > 1 {
+	if n := len(times); n > 1 && threadpdata.DumpsHaveTimes(times) {
 		fmt.Fprintf(b, " over %s", wording.Duration(times[n-1].Sub(times[0])))
 	}
 	fmt.Fprintf(b, ", %s\n", wording.Plural(d.Threads, "thread"))

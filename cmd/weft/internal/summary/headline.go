@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/viewapi"
 	"github.com/weft-otel/weft/internal/why"
 )
@@ -41,12 +42,14 @@ func (s *Session) sortThreads() {
 // thresholds say how short the events are that a recording omits.
 func (s *Session) thresholds() string { return s.Session.Attributes["weft.recording.thresholds"] }
 
-// clock returns a time of a session as the time of day. The time zone of thread dumps is not known.
+// clock returns a time of a session as the time of day. The time zone of thread dumps is not known; "": nor are their times.
 func clock(s *viewapi.Session, at int64) string {
 	origin, err := why.Origin(s)
 	switch {
 	case err != nil:
 		return why.Offset(at)
+	case isDumped(s) && !threadpdata.DumpsHaveTimes(threadpdata.DumpTimes(s.Attributes[threadpdata.AttrDumps])):
+		return ""
 	case isDumped(s):
 		return origin.Add(time.Duration(at)).Format("15:04:05")
 	}

@@ -124,11 +124,14 @@ func (s *Session) writeThresholds(b *strings.Builder) {
 func (s *Session) writeDeadlocks(b *strings.Builder) {
 	for i := range s.Session.Deadlocks {
 		d := &s.Session.Deadlocks[i]
-		until := ""
-		if d.Until > 0 {
-			until = " until " + clock(&s.Session, d.Until)
+		b.WriteString("\nDEADLOCK")
+		if since := clock(&s.Session, d.Since); since != "" {
+			b.WriteString(" since " + since)
+			if d.Until > 0 {
+				b.WriteString(" until " + clock(&s.Session, d.Until))
+			}
 		}
-		fmt.Fprintf(b, "\nDEADLOCK since %s%s\n", clock(&s.Session, d.Since), until)
+		b.WriteByte('\n')
 		writeWrapped(b, d.Text)
 	}
 }
