@@ -201,6 +201,14 @@ func TestBinding(t *testing.T) {
 				11 A unparked`,
 		},
 		{
+			name: "events without a lock are not beyond the limit of locks",
+			events: `10 A contendedEnter
+				20 A contendedEntered
+				30 A wait
+				40 A waited
+				50 B notify`,
+		},
+		{
 			name: "a gap of all threads makes the owners unknown",
 			events: `10 A contendedEnter lock=M owner=B
 				15 - gap

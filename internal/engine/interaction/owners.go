@@ -48,11 +48,15 @@ func (o *owners) find(id jvmthread.LockID) *lock {
 	return l
 }
 
-// lock returns the lock of an event, a new one if it is unknown and within the limit, else nil.
+// lock returns the lock of an event, a new one if it is unknown and within the limit. It returns nil beyond the limit, and if the event has no
+// lock, as those of snapshots may.
 func (o *owners) lock(id jvmthread.LockID, at jvmthread.Time) *lock {
+	if id.IsZero() {
+		return nil
+	}
 	l := o.find(id)
 	if l == nil {
-		if id.IsZero() || len(o.locks) >= o.maxLocks {
+		if len(o.locks) >= o.maxLocks {
 			o.counters.LocksRefused++
 			return nil
 		}
