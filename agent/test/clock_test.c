@@ -1,7 +1,7 @@
 // Copyright The Weft Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the comparison of the two clocks.
+// Tests the comparison of the two clocks, and waits by one of them.
 
 #include "wire/clock.h"
 
@@ -57,9 +57,60 @@ TEST(the_real_clocks_are_consistent) {
     CHECK(apart < 1000000000 && apart > -1000000000); // the wall clock may be set meanwhile
 }
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition;
+static bool told;
+
+static void *tell(void *nothing) {
+    pthread_mutex_lock(&mutex);
+    told = true;
+    pthread_cond_signal(&condition);
+    pthread_mutex_unlock(&mutex);
+    return nothing;
+}
+
+// For the wall clock, which counts from 1970, this time is over long since.
+TEST(a_wait_ends_by_the_clock_of_events) {
+    pthread_t other;
+    int64_t until = weft_clock() + (int64_t)3600 * 1000000000;
+    weft_clock_condition(&condition);
+    pthread_mutex_lock(&mutex);
+    CHECK_INT(pthread_create(&other, NULL, tell, NULL), 0);
+    bool in_time = true;
+    while (!told && in_time) {
+        in_time = weft_clock_await(&condition, &mutex, until);
+    }
+    CHECK(in_time);
+    CHECK(!weft_clock_await(&condition, &mutex, weft_clock()));
+    pthread_mutex_unlock(&mutex);
+    pthread_join(other, NULL);
+}
+
+static void *lock(void *until) {
+    bool locked = weft_clock_lock(&mutex, *(int64_t *)until);
+    if (locked) {
+        pthread_mutex_unlock(&mutex);
+    }
+    return locked ? until : NULL;
+}
+
+TEST(a_lock_is_given_up_by_the_clock_of_events) {
+    pthread_t other;
+    void *locked;
+    int64_t until = weft_clock();
+    pthread_mutex_lock(&mutex);
+    CHECK_INT(pthread_create(&other, NULL, lock, &until), 0);
+    pthread_join(other, &locked);
+    CHECK(locked == NULL);
+    pthread_mutex_unlock(&mutex);
+    CHECK(lock(&until) == &until); // a free one, whatever the time
+}
+
 int main(void) {
     RUN(the_fastest_comparison_wins);
     RUN(the_middle_halves_the_error);
     RUN(the_real_clocks_are_consistent);
+    RUN(a_wait_ends_by_the_clock_of_events);
+    RUN(a_lock_is_given_up_by_the_clock_of_events);
     return harness_end("clock");
 }

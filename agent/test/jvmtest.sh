@@ -178,6 +178,7 @@ all() {
     lonely
     expiring -Xcheck:jni
     expiring -Xcomp
+    signals
     squatted
     silenced
     options

@@ -104,6 +104,20 @@ func TestOnlyTheSenderConnects(t *testing.T) {
 	assert.Positive(t, found, "uses of a connection")
 }
 
+// TestThreadsAndDeadlinesHaveOnePlace checks that all of the agent's threads let HotSpot report faults, and that no wait ends by the wall clock.
+func TestThreadsAndDeadlinesHaveOnePlace(t *testing.T) {
+	places := map[string]*regexp.Regexp{
+		"wire/thread.c": regexp.MustCompile(`\bpthread_create\(|\bsigfillset\(`),
+		"wire/clock.c":  regexp.MustCompile(`\bpthread_(?:cond_timedwait|mutex_timedlock|rwlock_timed\w+|condattr_setclock)\(|\bsem_timedwait\(`),
+		"wire/clock.h":  regexp.MustCompile(`\bCLOCK_REALTIME\b`),
+	}
+	for file, text := range agentFiles(t) {
+		for place, what := range places {
+			assert.Equal(t, file == place, what.MatchString(text), "%s/%s: %s is for %s", agentSource, file, what, place)
+		}
+	}
+}
+
 // cycleIn returns the nodes of a cycle, nil if there is none.
 func cycleIn(arrows map[string][]string) []string {
 	done := map[string]bool{}

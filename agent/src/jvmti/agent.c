@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "hotspot/at_monitor.h"
 #include "hotspot/initializing.h"
@@ -36,12 +35,14 @@
 #include "record/sums.h"
 #include "send/control.h"
 #include "send/sender.h"
+#include "wire/clock.h"
 
 static struct weft_options options;
 
 // Guards the beginning and end of sessions: an attach and JVM exit may coincide.
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
-enum { DEATH_PATIENCE_S = 1, LOCAL_REFERENCES = 32 };
+#define DEATH_PATIENCE ((int64_t)1000000000)
+enum { LOCAL_REFERENCES = 32 };
 static bool loaded;  // JVMTI is available
 static bool ready;   // one-time setup is done
 static bool dead;    // the JVM is exiting
@@ -85,6 +86,7 @@ static bool make_ready(JNIEnv *env, jthread thread, const char **warning,
     weft_monitors_init(env);
     weft_joins_init(env);
     weft_parks_init(env);
+    weft_snapshot_thread_init();
     if (!weft_hooks_install(env)) {
         *warning = "some of notify, start, sleep, interrupt and park are not recorded on this JVM";
     }
@@ -132,12 +134,9 @@ static void JNICALL on_collected(jvmtiEnv *ti) {
 
 // An attach in progress runs Java code, which may hang; the JVM must exit anyway.
 static void JNICALL on_vm_death(jvmtiEnv *ti, JNIEnv *env) {
-    struct timespec until;
     (void)ti;
     (void)env;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += DEATH_PATIENCE_S;
-    if (pthread_mutex_timedlock(&life, &until) != 0) {
+    if (!weft_clock_lock(&life, weft_clock() + DEATH_PATIENCE)) {
         weft_settings_record(false);
         return;
     }

@@ -4,12 +4,11 @@
 #include "jvmti/leave.h"
 
 #include <jni.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "hotspot/jvm.h"
 #include "record/self.h"
+#include "wire/thread.h"
 
 struct request {
     void (*leave)(uint64_t session);
@@ -30,25 +29,14 @@ static void *run(void *given) {
 }
 
 bool weft_leave_request(void (*leave)(uint64_t session), uint64_t session) {
-    pthread_t thread;
-    pthread_attr_t attributes;
-    sigset_t all;
-    sigset_t old;
     struct request *request = malloc(sizeof *request);
     if (request == NULL) {
         return false;
     }
     *request = (struct request){leave, session};
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, (size_t)1024 * 1024); // it calls Java
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    bool ok = pthread_create(&thread, &attributes, run, request) == 0;
+    bool ok = weft_thread_start(run, request, (size_t)1024 * 1024); // it calls Java
     if (!ok) {
         free(request);
     }
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    pthread_attr_destroy(&attributes);
     return ok;
 }

@@ -4,7 +4,6 @@
 #include "jvmti/looker.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <time.h>
@@ -12,6 +11,7 @@
 #include "hotspot/jvm.h"
 #include "record/self.h"
 #include "wire/clock.h"
+#include "wire/thread.h"
 
 #define MILLISECOND ((int64_t)1000000)
 
@@ -23,12 +23,11 @@ struct weft_looker {
     struct weft_look_in in;
     const struct weft_looks *looks;
     atomic_int users; // the thread and the session; the last one frees it
-    bool gone;        // the thread has ended; guarded by the mutex
-    int64_t due;      // when it may look again; the past while it has used less than its share
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool gone;   // the thread has ended; guarded by the mutex
+    int64_t due; // when it may look again; the past while it has used less than its share
 };
-
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
 static int64_t used(void) {
     struct timespec t;
@@ -82,6 +81,8 @@ static bool attach(struct weft_looker *l, JNIEnv **env) {
 
 static void drop(struct weft_looker *l) {
     if (atomic_fetch_sub(&l->users, 1) == 1) {
+        pthread_cond_destroy(&l->changed);
+        pthread_mutex_destroy(&l->mutex);
         free(l);
     }
 }
@@ -99,57 +100,44 @@ static void *run(void *argument) {
         }
         (*weft_jvm.vm)->DetachCurrentThread(weft_jvm.vm);
     }
-    pthread_mutex_lock(&mutex);
+    pthread_mutex_lock(&l->mutex);
     l->gone = true;
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&mutex);
+    pthread_cond_signal(&l->changed);
+    pthread_mutex_unlock(&l->mutex);
     drop(l);
     return NULL;
 }
 
 struct weft_looker *weft_looker_start(const struct weft_looks *looks) {
-    pthread_t thread;
-    pthread_attr_t attributes;
-    sigset_t all;
-    sigset_t old;
     struct weft_looker *l = calloc(1, sizeof *l);
     if (l == NULL) {
         return NULL;
     }
     l->looks = looks;
     l->in.began = weft_clock();
+    pthread_mutex_init(&l->mutex, NULL);
+    weft_clock_condition(&l->changed);
     atomic_store(&l->users, 2);
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, (size_t)1024 * 1024); // attaching runs Java code
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    bool ok = pthread_create(&thread, &attributes, run, l) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    pthread_attr_destroy(&attributes);
-    if (!ok) {
-        free(l);
+    if (!weft_thread_start(run, l, (size_t)1024 * 1024)) { // attaching runs Java code
+        atomic_store(&l->users, 1);
+        drop(l);
         return NULL;
     }
     return l;
 }
 
 void weft_looker_stop(struct weft_looker *l) {
-    struct timespec until;
     if (l == NULL) {
         return;
     }
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += GONE_PATIENCE_MS * MILLISECOND;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_mutex_lock(&mutex);
+    int64_t until = weft_clock() + GONE_PATIENCE_MS * MILLISECOND;
+    pthread_mutex_lock(&l->mutex);
     atomic_store(&l->in.stop, true);
     if (l->looks->wake != NULL) {
         l->looks->wake();
     }
-    while (!l->gone && pthread_cond_timedwait(&changed, &mutex, &until) == 0) {
+    while (!l->gone && weft_clock_await(&l->changed, &l->mutex, until)) {
     }
-    pthread_mutex_unlock(&mutex);
+    pthread_mutex_unlock(&l->mutex);
     drop(l);
 }

@@ -4,9 +4,7 @@
 #include "jvmti/snapshot_thread.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
-#include <time.h>
 
 #include "hotspot/jvm.h"
 #include "jvmti/class_waits.h"
@@ -14,6 +12,7 @@
 #include "jvmti/watch.h"
 #include "record/self.h"
 #include "wire/clock.h"
+#include "wire/thread.h"
 
 #define MILLISECOND ((int64_t)1000000)
 
@@ -33,7 +32,7 @@ static struct {
     bool added;   // there are new threads to watch
     int64_t next; // when the next snapshot may be taken
     bool stop;
-} snapshots = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+} snapshots = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 // What the thread has to do besides polling.
 struct todo {
@@ -41,16 +40,6 @@ struct todo {
     bool classes;
     bool stopped;
 };
-
-// Sleeps for a time, or until something changes. Called with the mutex held.
-static void sleep_for(int64_t nanoseconds) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    nanoseconds += until.tv_nsec;
-    until.tv_sec += nanoseconds / 1000000000;
-    until.tv_nsec = nanoseconds % 1000000000;
-    pthread_cond_timedwait(&snapshots.changed, &snapshots.mutex, &until);
-}
 
 // From here on, a request starts another thread. Called with the mutex held.
 static void leave(void) {
@@ -74,7 +63,7 @@ static bool pause_for(int64_t nanoseconds, bool watching, struct todo *todo) {
             break;
         }
         bool later = snapshots.wanted && (!watching || snapshots.next < end);
-        sleep_for((later ? snapshots.next : end) - now);
+        weft_clock_await(&snapshots.changed, &snapshots.mutex, later ? snapshots.next : end);
     }
     todo->stopped = snapshots.stop;
     snapshots.wanted = snapshots.wanted && !todo->snapshot;
@@ -157,22 +146,11 @@ static void *run(void *nothing) {
 
 // Called with the mutex held.
 static void ensure_thread(void) {
-    pthread_t thread;
-    pthread_attr_t attributes;
-    sigset_t all;
-    sigset_t old;
     if (snapshots.alive || snapshots.stop) {
         pthread_cond_broadcast(&snapshots.changed);
         return;
     }
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, (size_t)1024 * 1024); // it calls Java
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    snapshots.alive = pthread_create(&thread, &attributes, run, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    pthread_attr_destroy(&attributes);
+    snapshots.alive = weft_thread_start(run, NULL, (size_t)1024 * 1024); // it calls Java
 }
 
 void weft_snapshot_thread_request(void) {
@@ -191,6 +169,10 @@ void weft_snapshot_thread_look(void) {
     }
 }
 
+void weft_snapshot_thread_init(void) {
+    weft_clock_condition(&snapshots.changed);
+}
+
 void weft_snapshot_thread_start(void) {
     pthread_mutex_lock(&snapshots.mutex);
     snapshots.stop = false;
@@ -198,17 +180,12 @@ void weft_snapshot_thread_start(void) {
 }
 
 void weft_snapshot_thread_stop(void) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += GONE_PATIENCE_MS * MILLISECOND;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
+    int64_t until = weft_clock() + GONE_PATIENCE_MS * MILLISECOND;
     pthread_mutex_lock(&snapshots.mutex);
     snapshots.stop = true;
     snapshots.wanted = snapshots.classes = false;
     pthread_cond_broadcast(&snapshots.changed);
-    while (snapshots.alive &&
-           pthread_cond_timedwait(&snapshots.changed, &snapshots.mutex, &until) == 0) {
+    while (snapshots.alive && weft_clock_await(&snapshots.changed, &snapshots.mutex, until)) {
     }
     pthread_mutex_unlock(&snapshots.mutex);
 }

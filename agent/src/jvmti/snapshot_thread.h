@@ -8,6 +8,9 @@
 
 #include <jvmti.h>
 
+// Once, before all others.
+void weft_snapshot_thread_init(void);
+
 // Takes a snapshot on the current thread, and starts the thread if there are threads to watch.
 void weft_snapshot_thread_take(JNIEnv *env);
 

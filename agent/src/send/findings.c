@@ -7,10 +7,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "wire/clock.h"
 
 // The sender may be starved of processor time or blocked in a host name lookup.
-enum { PATIENCE_S = 10 };
+#define PATIENCE ((int64_t)10 * 1000000000)
 
 // A sender that takes nothing: further findings would be outdated.
 enum { MAX_POSTED = 8 };
@@ -31,7 +32,7 @@ static struct {
     bool ready;
     struct weft_look *looks;
     size_t count;
-} look = {.mutex = PTHREAD_MUTEX_INITIALIZER, .answered = PTHREAD_COND_INITIALIZER};
+} look = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 // Held during a request: an attach and a control may coincide.
 static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
@@ -43,16 +44,18 @@ static int by_thread(const void *left, const void *right) {
     return a < b ? -1 : a > b;
 }
 
+void weft_findings_init(void) {
+    weft_clock_condition(&look.answered);
+}
+
 bool weft_findings_look(void (*wake)(void), struct weft_look **looks, size_t *count) {
-    struct timespec deadline;
     pthread_mutex_lock(&asking);
-    clock_gettime(CLOCK_REALTIME, &deadline);
-    deadline.tv_sec += PATIENCE_S;
+    int64_t until = weft_clock() + PATIENCE;
     pthread_mutex_lock(&look.mutex);
     look.ready = false;
     atomic_store(&look.wanted, true);
     wake();
-    while (!look.ready && pthread_cond_timedwait(&look.answered, &look.mutex, &deadline) == 0) {
+    while (!look.ready && weft_clock_await(&look.answered, &look.mutex, until)) {
     }
     atomic_store(&look.wanted, false);
     bool ok = look.ready;

@@ -38,6 +38,9 @@ struct weft_finding {
 
 // Snapshot side.
 
+// Once, before all others.
+void weft_findings_init(void);
+
 // Requests the ends of all histories from the sender, waking it with the given function. The looks
 // are sorted by thread id and belong to the caller. False on timeout or without memory.
 bool weft_findings_look(void (*wake)(void), struct weft_look **looks, size_t *count);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,11 +24,13 @@
 #include "send/connection.h"
 #include "send/control.h"
 #include "send/drain.h"
+#include "send/findings.h"
 #include "send/process_context.h"
 #include "send/recording.h"
 #include "send/report.h"
 #include "send/retain.h"
 #include "wire/endpoint.h"
+#include "wire/thread.h"
 
 #define MILLISECOND ((int64_t)1000000)
 #define BEAT        (1000 * MILLISECOND)
@@ -247,6 +248,7 @@ static void share_spans(void) {
 
 static void *run(void *nothing) {
     (void)nothing;
+    pthread_setname_np(pthread_self(), "weft-sender");
     while (!atomic_load(&sender.finish)) {
         bool complete;
         size_t records = turn(false, &complete);
@@ -297,20 +299,13 @@ static bool prepare(int64_t now) {
     if (sender.event < 0 || !weft_drain_init(&sender.drain, &sender.retain, now)) {
         return false;
     }
-    pthread_condattr_t clock;
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&sender.finished_cond, &clock);
-    pthread_condattr_destroy(&clock);
+    weft_clock_condition(&sender.finished_cond);
+    weft_findings_init();
     sender.prepared = true;
     return true;
 }
 
 bool weft_sender_start(const struct weft_sender_config *config) {
-    pthread_t thread;
-    pthread_attr_t attributes;
-    sigset_t all;
-    sigset_t old;
     if (!prepare(config->hello.monotonic)) {
         return false;
     }
@@ -339,18 +334,8 @@ bool weft_sender_start(const struct weft_sender_config *config) {
     }
     weft_pool_on_pressure(wake);
 
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, (size_t)256 * 1024); // enough for host name lookups
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old); // the thread inherits the mask: signals go elsewhere
-    int error = pthread_create(&thread, &attributes, run, NULL);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    pthread_attr_destroy(&attributes);
-    sender.running = error == 0;
-    if (sender.running) {
-        pthread_setname_np(thread, "weft-sender");
-    } else {
+    sender.running = weft_thread_start(run, NULL, (size_t)256 * 1024); // for host name lookups
+    if (!sender.running) {
         weft_recording_drop(&sender.recording);
     }
     return sender.running;
@@ -382,18 +367,14 @@ bool weft_sender_runs(void) {
 }
 
 void weft_sender_finish(uint16_t reason) {
-    struct timespec deadline;
     bool waits = sender.recording.fd >= 0 || atomic_load(&sender.streaming);
     int64_t limit = sender.finish_ms / (waits ? 1 : ALONE_SHARE);
-    int64_t at = weft_clock() + limit * MILLISECOND;
-    deadline.tv_sec = at / 1000000000;
-    deadline.tv_nsec = at % 1000000000;
+    int64_t until = weft_clock() + limit * MILLISECOND;
     sender.end_reason = reason;
     atomic_store(&sender.finish, true);
     wake();
     pthread_mutex_lock(&sender.mutex);
-    while (!sender.finished &&
-           pthread_cond_timedwait(&sender.finished_cond, &sender.mutex, &deadline) == 0) {
+    while (!sender.finished && weft_clock_await(&sender.finished_cond, &sender.mutex, until)) {
     }
     pthread_mutex_unlock(&sender.mutex);
 }

@@ -5,6 +5,30 @@
 
 enum { READINGS = 20 };
 
+void weft_clock_condition(pthread_cond_t *condition) {
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &clock);
+    pthread_condattr_destroy(&clock);
+}
+
+bool weft_clock_await(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t until) {
+    const struct timespec at = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
+    return pthread_cond_timedwait(condition, mutex, &at) == 0;
+}
+
+bool weft_clock_lock(pthread_mutex_t *mutex, int64_t until) {
+    const struct timespec millisecond = {.tv_nsec = 1000000};
+    while (pthread_mutex_trylock(mutex) != 0) {
+        if (weft_clock() >= until) {
+            return false;
+        }
+        nanosleep(&millisecond, NULL);
+    }
+    return true;
+}
+
 struct weft_moment weft_clock_moment_by(int64_t (*monotonic)(void), int64_t (*wall)(void)) {
     struct weft_moment best = {0};
     int64_t closest = INT64_MAX;

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +22,17 @@ static inline int64_t weft_clock_wall(void) {
     clock_gettime(CLOCK_REALTIME, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
+
+// Prepares a condition for weft_clock_await.
+void weft_clock_condition(pthread_cond_t *condition);
+
+// Waits for a condition until a time of this clock, whatever happens to the wall clock. False if
+// that has come.
+bool weft_clock_await(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t until);
+
+// Locks a mutex. False if it was not free until then. For rare uses: it looks each millisecond,
+// because pthread_mutex_timedlock knows the wall clock only.
+bool weft_clock_lock(pthread_mutex_t *mutex, int64_t until);
 
 // One moment on both clocks.
 struct weft_moment {

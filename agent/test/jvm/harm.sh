@@ -69,6 +69,27 @@ expiring() { # options of the JVM
     more='' early=''
 }
 
+# No thread blocks what a fault of its own raises: HotSpot would not report it.
+signals() {
+    section "signals of the agent's threads"
+    listen
+    start_waiting stuck -agentpath:"$agent=endpoint=unix://$sock,virtual=exact" -cp "$classes" Stuck
+    names='weft-sender weft-calls'
+    [ "$major" -lt 21 ] || names="$names weft-carriers"
+    for name in $names; do
+        until grep -qsx "$name" /proc/$jvm/task/*/comm || ! kill -0 $runner; do sleep 0.05; done
+    done
+    for status in /proc/$jvm/task/*/status; do
+        # Of signals 1 to 32, those of thread.c: 4 to 8, 11 and 31.
+        blocked=$(sed -n 's/^SigBlk:.*\(.\{8\}\)$/\1/p' "$status")
+        [ $((0x${blocked:-0} & 0x400004f8)) = 0 ] || bad "$(sed -n 's/^Name:.//p' "$status") blocks $blocked"
+    done
+    echo end >&9
+    exec 9>&-
+    wait $runner || bad "the JVM exited with $?"
+    heard_some
+}
+
 options() {
     section "invalid option"
     "$java" -agentpath:"$agent=endpiont=x" -cp "$classes" Ways exit >"$work/out" 2>"$work/err"
