@@ -5,10 +5,10 @@
 
 #include "send/recording.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -39,7 +39,9 @@ static const struct weft_hello hello = {
 
 static void begin(size_t limit) {
     sequence = before = 0;
-    CHECK(weft_recording_open(&recording, path, limit, &hello));
+    char problem[WEFT_PROBLEM_MAX] = "";
+    CHECK(weft_recording_open(&recording, path, limit, &hello, problem));
+    CHECK_STRING(problem, "");
     weft_roster_connected();
 }
 
@@ -167,7 +169,6 @@ TEST(forgets_threads_when_it_is_full) {
     CHECK_INT(witness.lost, 1000 + many - 2);
 }
 
-// Another JVM with the same options does not overwrite a recording in progress.
 TEST(has_no_credentials) {
     static uint8_t data[4096];
     begin(PLENTY);
@@ -181,14 +182,55 @@ TEST(has_no_credentials) {
     CHECK(memmem(data, (size_t)n, "of-this", 7) == NULL);
 }
 
-TEST(leaves_a_recording_in_use_alone) {
+static void refuses(const char *file, const char *why) {
     struct weft_recording other;
+    char problem[WEFT_PROBLEM_MAX] = "";
+    char want[WEFT_PROBLEM_MAX];
+    snprintf(want, sizeof want, "option \"file\": %s: %s", file, why);
+    CHECK(!weft_recording_open(&other, file, PLENTY, &hello, problem));
+    CHECK_STRING(problem, want);
+    CHECK_INT(other.fd, -1);
+}
+
+// A file that others can reach may be there to read what the agent writes. It stays as it is.
+TEST(refuses_files_of_others) {
+    char link[sizeof path + 8];
+    struct stat st;
+    snprintf(link, sizeof link, "%s.link", path);
+    refuses("/dev/null", "it is not a regular file; use another path");
+    refuses("/nowhere/x", "No such file or directory; use another path");
+    CHECK_INT(symlink(path, link), 0);
+    refuses(link, "Too many levels of symbolic links; use another path");
+    unlink(link);
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    for (unsigned bit = 1; bit <= S_IRWXG; bit <<= 1) {
+        CHECK_INT(fchmod(fd, S_IRUSR | S_IWUSR | bit), 0);
+        refuses(path, "others have permissions for it; remove it, or chmod 600");
+    }
+    CHECK_INT(fchmod(fd, S_IRUSR | S_IWUSR), 0);
+    CHECK_INT(linkat(AT_FDCWD, path, AT_FDCWD, link, 0), 0);
+    refuses(path, "it has a second name (a hard link); remove it");
+    unlink(link);
+    if (geteuid() == 0 && fchown(fd, 4711, (gid_t)-1) == 0) {
+        refuses(path, "it belongs to another user; use another path");
+        CHECK_INT(fchown(fd, 0, (gid_t)-1), 0);
+    }
+    CHECK(write(fd, "mine", 4) == 4);
+    refuses(path, "it exists and is not a recording; use another path");
+    CHECK_INT(fstat(fd, &st), 0);
+    CHECK_INT(st.st_size, 4);
+    CHECK_INT(ftruncate(fd, 0), 0);
+    close(fd);
+    begin(PLENTY); // empty, and of this user only
+    end();
+}
+
+// Another JVM with the same options does not overwrite a recording in progress.
+TEST(leaves_a_recording_in_use_alone) {
     begin(PLENTY);
     add_events(1, 100);
     weft_recording_step(&recording, &retain);
-    CHECK(!weft_recording_open(&other, path, PLENTY, &hello));
-    CHECK_INT(errno, EBUSY);
-    CHECK_INT(other.fd, -1);
+    refuses(path, "another JVM is recording to it; use another path");
     end();
     CHECK_INT(witness.total, 100);
     begin(PLENTY);
@@ -205,6 +247,7 @@ int main(void) {
     RUN(keeps_whole_frames_on_a_full_disk);
     RUN(forgets_threads_when_it_is_full);
     RUN(has_no_credentials);
+    RUN(refuses_files_of_others);
     RUN(leaves_a_recording_in_use_alone);
     unlink(path);
     return harness_end("recording");

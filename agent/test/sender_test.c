@@ -5,6 +5,14 @@
 // buffers; the real sender sends them over a real socket to the witness. Each scenario needs its
 // own process, because the sender starts once: without arguments, sender_test runs itself for each.
 
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
 #include "sending.h"
 
 #define MS ((int64_t)1000000)
@@ -162,6 +170,65 @@ TEST(absent) {
     weft_sender_finish(WEFT_END_EXIT);
 }
 
+// Forbids this thread, and those that it starts, a system call.
+static void deny(unsigned call) {
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+    CHECK_INT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    CHECK_INT(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+// The session does not begin, and the remedy is not about memory.
+TEST(denied_event) {
+    char problem[WEFT_PROBLEM_MAX] = "";
+    struct weft_sender_config config = {.endpoint = "unix:///nowhere", .retain = 1U << 20};
+    CHECK(weft_pool_init(1U << 20));
+    deny(SYS_eventfd2);
+    CHECK(!weft_sender_start(&config, problem));
+    CHECK_STRING(problem, "cannot create an eventfd: Operation not permitted; allow this process "
+                          "the system call, or more open files");
+}
+
+// One line on standard error says so, since it lasts.
+static void denied(unsigned call) {
+    char got[512] = "";
+    char want[512];
+    char file[sizeof path + 8];
+    snprintf(file, sizeof file, "%s.err", path);
+    snprintf(want, sizeof want,
+             "weft: not connected to unix://%s: Operation not permitted; a filter of system calls "
+             "(seccomp) or of packets forbids it: allow it, or use another endpoint\n",
+             path);
+    CHECK(server_listen(&server, path)); // it does not need to accept
+    int before = dup(STDERR_FILENO);
+    int fd = open(file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    dup2(fd, STDERR_FILENO);
+    deny(call);
+    finish_ms = 500;
+    start_sender(1U << 20, 1U << 20);
+    while (pread(fd, got, sizeof got - 1, 0) < (ssize_t)strlen(want)) {
+        usleep(1000);
+    }
+    weft_sender_finish(WEFT_END_EXIT);
+    dup2(before, STDERR_FILENO);
+    CHECK(pread(fd, got, sizeof got - 1, 0) > 0);
+    CHECK_STRING(got, want);
+    unlink(file);
+}
+
+TEST(denied_socket) {
+    denied(SYS_socket);
+}
+
+TEST(denied_sending) {
+    denied(SYS_sendto);
+}
+
 // While a session runs or ends, no other can begin.
 TEST(again) {
     pthread_t thread;
@@ -170,7 +237,9 @@ TEST(again) {
     struct weft_sender_config config = {.endpoint = "unix:///nowhere", .retain = 1U << 20};
     CHECK(weft_sender_runs());
     for (int i = 0; i < 3; i++) {
-        CHECK(!weft_sender_start(&config));
+        char problem[WEFT_PROBLEM_MAX];
+        CHECK(!weft_sender_start(&config, problem));
+        CHECK_STRING(problem, "a session is running; end it first");
     }
     uint64_t events = run_writers(1, 4, 1000, 0, write_events);
     finish_after(thread, events);
@@ -245,6 +314,9 @@ static const struct scenario scenarios[] = {
     {"hopping", hopping},
     {"unacknowledged", unacknowledged},
     {"again", again},
+    {"denied_event", denied_event},
+    {"denied_socket", denied_socket},
+    {"denied_sending", denied_sending},
     {"held_up", held_up},
     {"overflow_for_others", overflow_for_others},
     {"taken_over", taken_over},

@@ -170,7 +170,9 @@ static inline void begin_session(size_t retain) {
         .session = 7,
         .expired = on_expiry,
     };
-    CHECK(weft_sender_start(&config));
+    char problem[WEFT_PROBLEM_MAX] = "";
+    CHECK(weft_sender_start(&config, problem));
+    CHECK_STRING(problem, "");
 }
 
 static inline void start_sender(size_t pool, size_t retain) {

@@ -3,7 +3,6 @@
 
 #include "jvmti/session.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,7 +76,7 @@ static bool expired(uint64_t session) {
     return weft_leave_request(leave, session);
 }
 
-static bool start_sender(JNIEnv *env) {
+static bool start_sender(JNIEnv *env, char problem[WEFT_PROBLEM_MAX]) {
     struct weft_sender_config config = {.endpoint = options.endpoint,
                                         .credentials = &credentials,
                                         .retain = options.retain,
@@ -104,7 +103,7 @@ static bool start_sender(JNIEnv *env) {
     hello->pid = (uint32_t)getpid();
     hello->attributes = resource.list;
     hello->attribute_count = resource.count;
-    return weft_sender_start(&config);
+    return weft_sender_start(&config, problem);
 }
 
 // Without the calls, virtual threads are recorded as without the option.
@@ -141,19 +140,8 @@ bool weft_session_begin(JNIEnv *env, const struct weft_options *wanted,
     weft_places_look();
     weft_definitions_init(options.definitions);
     weft_control_prepare(&options, weft_snapshot_thread_request);
-    errno = 0;
-    if (!start_sender(env)) {
+    if (!start_sender(env, problem)) {
         end_exact();
-        if (options.file[0] != '\0' && errno != 0) {
-            const char *why = errno == EEXIST  ? "the file exists and is not a recording"
-                              : errno == EBUSY ? "another JVM is recording to it"
-                                               : strerror(errno);
-            snprintf(problem, WEFT_PROBLEM_MAX, "option \"file\": %.256s: %s; use another path",
-                     options.file, why);
-        } else {
-            snprintf(problem, WEFT_PROBLEM_MAX,
-                     "cannot start the sender thread; reduce pool or retain");
-        }
         return false;
     }
     weft_jvm_on_class_prepare(weft_jvm.ti, env, NULL, NULL); // some may have been added meanwhile

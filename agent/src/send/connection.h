@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -85,6 +86,12 @@ void weft_connection_step(struct weft_connection *c, int64_t now);
 // Continues under another identity, without waiting, unless it did so since the last
 // acknowledgement. Call it when the connection is mistaken, after renumbering the batches.
 void weft_connection_renew(struct weft_connection *c, int64_t now);
+
+// Whether a trouble lasts until somebody corrects it.
+static inline bool weft_connection_is_lasting(int trouble) {
+    return trouble == WEFT_TROUBLE_DETAIL || trouble == EKEYREJECTED || trouble == EPERM ||
+           trouble == ENOSYS || trouble == EAFNOSUPPORT;
+}
 
 // The events to poll for; 0 without a socket.
 short weft_connection_events(const struct weft_connection *c);

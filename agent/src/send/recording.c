@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -39,47 +40,69 @@ static bool write_out(struct weft_recording *r, size_t limit) {
     return ok;
 }
 
-static bool may_replace(int fd) {
+static bool is_recording(int fd) {
     char magic[4];
+    return pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
+           memcmp(magic, WEFT_MAGIC, sizeof magic) == 0;
+}
+
+// Why an opened file must not be replaced, with a remedy; NULL: it may. Another user could have put
+// it there to read what the agent writes.
+static const char *obstacle(int fd) {
     struct stat st;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        return false;
+        return "it is not a regular file; use another path";
     }
-    return st.st_size == 0 || (pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
-                               memcmp(magic, WEFT_MAGIC, sizeof magic) == 0);
+    if (st.st_uid != geteuid()) {
+        return "it belongs to another user; use another path";
+    }
+    if (st.st_nlink != 1) {
+        return "it has a second name (a hard link); remove it";
+    }
+    if ((st.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+        return "others have permissions for it; remove it, or chmod 600";
+    }
+    // Such as a child of this JVM that inherited the options. Unknown on file systems without
+    // locks.
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        return "another JVM is recording to it; use another path";
+    }
+    return st.st_size == 0 || is_recording(fd) ? NULL
+                                               : "it exists and is not a recording; use another "
+                                                 "path";
 }
 
-// Whether another JVM writes to the file, such as a child that inherited the options. Unknown on
-// file systems without locks.
-static bool is_in_use(int fd) {
-    return flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
-
-static bool give_up(struct weft_recording *r, int error) {
-    weft_recording_drop(r);
-    errno = error;
-    return false;
-}
-
-bool weft_recording_open(struct weft_recording *r, const char *path, size_t limit,
-                         const struct weft_hello *hello) {
-    *r = (struct weft_recording){.limit = limit, .sequence = 1};
-    r->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-    if (r->fd < 0) {
-        return false;
-    }
-    if (is_in_use(r->fd)) {
-        return give_up(r, EBUSY);
-    }
-    if (!may_replace(r->fd)) {
-        return give_up(r, EEXIST);
-    }
+// Begins the file. Returns why it could not, with a remedy; NULL: it did.
+static const char *begin(struct weft_recording *r, size_t limit, const struct weft_hello *hello) {
     struct weft_hello open_hello = *hello; // who reads the file must not own the session
+    const char *why = obstacle(r->fd);
+    if (why != NULL) {
+        return why;
+    }
     memset(open_hello.secret, 0, sizeof open_hello.secret);
     open_hello.header_count = 0;
     weft_wire_put_preamble(&r->out);
     weft_wire_put_hello(&r->out, &open_hello);
-    return (ftruncate(r->fd, 0) == 0 && write_out(r, limit)) || give_up(r, errno);
+    return ftruncate(r->fd, 0) == 0 && write_out(r, limit)
+               ? NULL
+               : "it cannot be written; check the space on its disk";
+}
+
+bool weft_recording_open(struct weft_recording *r, const char *path, size_t limit,
+                         const struct weft_hello *hello, char problem[WEFT_PROBLEM_MAX]) {
+    *r = (struct weft_recording){.limit = limit, .sequence = 1};
+    r->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    if (r->fd < 0) {
+        snprintf(problem, WEFT_PROBLEM_MAX, "option \"file\": %.256s: %s; use another path", path,
+                 strerror(errno));
+        return false;
+    }
+    const char *why = begin(r, limit, hello);
+    if (why != NULL) {
+        snprintf(problem, WEFT_PROBLEM_MAX, "option \"file\": %.256s: %s", path, why);
+        weft_recording_drop(r);
+    }
+    return why == NULL;
 }
 
 void weft_recording_drop(struct weft_recording *r) {

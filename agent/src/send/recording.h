@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "options/values.h"
 #include "send/retain.h"
 #include "wire/wire.h"
 
@@ -26,9 +27,10 @@ struct weft_recording {
 };
 
 // Creates the file and writes the beginning. Replaces an existing file only if it is empty or a
-// recording that no other process is writing. False, with errno, on failure.
+// recording that no other process is writing, and only this user can reach it. On failure, returns
+// false and describes the problem and the remedy in one line.
 bool weft_recording_open(struct weft_recording *r, const char *path, size_t limit,
-                         const struct weft_hello *hello);
+                         const struct weft_hello *hello, char problem[WEFT_PROBLEM_MAX]);
 
 // Writes and drops all retained batches, each as a whole after the definitions it needs: if the JVM
 // is killed, the file ends with a whole frame. Counts what does not fit.

@@ -107,8 +107,9 @@ static void describe(bool connected, int trouble, char line[WEFT_WHEREABOUTS_MAX
 }
 
 // Keeps what prevents the connection for weft_sender_whereabouts. Says once on standard error that
-// somebody listens where the collector should, or that credentials do not suffice: both last until
-// somebody corrects it. Not through a stream, whose lock the application may need.
+// somebody listens where the collector should, that credentials do not suffice, or that the process
+// may not connect: they last until somebody corrects it. Not through a stream, whose lock the
+// application may need.
 static void show_trouble(void) {
     int trouble = sender.connection.trouble;
     if (trouble == WEFT_TROUBLE_DETAIL) {
@@ -116,7 +117,7 @@ static void show_trouble(void) {
         memcpy(sender.detail, sender.connection.detail, sizeof sender.detail);
         pthread_mutex_unlock(&sender.mutex);
     }
-    if ((trouble == WEFT_TROUBLE_DETAIL || trouble == EKEYREJECTED) && !sender.warned) {
+    if (weft_connection_is_lasting(trouble) && !sender.warned) {
         char line[WEFT_WHEREABOUTS_MAX];
         sender.warned = true;
         describe(false, trouble, line);
@@ -272,8 +273,29 @@ static void *run(void *nothing) {
     return NULL;
 }
 
+// Once, before the first session.
+static bool prepare_first(int64_t now, char problem[WEFT_PROBLEM_MAX]) {
+    sender.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (sender.event < 0) {
+        snprintf(problem, WEFT_PROBLEM_MAX,
+                 "cannot create an eventfd: %s; allow this process the system call, or more open "
+                 "files",
+                 strerror(errno));
+        return false;
+    }
+    if (!weft_drain_init(&sender.drain, &sender.retain, now)) {
+        close(sender.event);
+        snprintf(problem, WEFT_PROBLEM_MAX, "no memory for a batch; allow this process more");
+        return false;
+    }
+    weft_clock_condition(&sender.finished_cond);
+    weft_findings_init();
+    sender.prepared = true;
+    return true;
+}
+
 // Prepares a session, the first or a later one. False on failure.
-static bool prepare(int64_t now) {
+static bool prepare(int64_t now, char problem[WEFT_PROBLEM_MAX]) {
     pthread_mutex_lock(&sender.mutex);
     bool idle = !sender.running || sender.finished;
     if (idle) {
@@ -281,6 +303,7 @@ static bool prepare(int64_t now) {
     }
     pthread_mutex_unlock(&sender.mutex);
     if (!idle) {
+        snprintf(problem, WEFT_PROBLEM_MAX, "a session is running; end it first");
         return false;
     }
     atomic_store(&sender.streaming, false);
@@ -295,18 +318,11 @@ static bool prepare(int64_t now) {
         weft_drain_restart(&sender.drain, now);
         return true;
     }
-    sender.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (sender.event < 0 || !weft_drain_init(&sender.drain, &sender.retain, now)) {
-        return false;
-    }
-    weft_clock_condition(&sender.finished_cond);
-    weft_findings_init();
-    sender.prepared = true;
-    return true;
+    return prepare_first(now, problem);
 }
 
-bool weft_sender_start(const struct weft_sender_config *config) {
-    if (!prepare(config->hello.monotonic)) {
+bool weft_sender_start(const struct weft_sender_config *config, char problem[WEFT_PROBLEM_MAX]) {
+    if (!prepare(config->hello.monotonic, problem)) {
         return false;
     }
     sender.retain.limit = config->retain;
@@ -326,8 +342,8 @@ bool weft_sender_start(const struct weft_sender_config *config) {
     atomic_store(&sender.trouble, 0);
     sender.recording.fd = -1;
     if (config->file != NULL) {
-        if (!weft_recording_open(&sender.recording, config->file, config->file_size,
-                                 &config->hello)) {
+        if (!weft_recording_open(&sender.recording, config->file, config->file_size, &config->hello,
+                                 problem)) {
             return false;
         }
         weft_roster_connected(); // all threads must be defined
@@ -336,6 +352,9 @@ bool weft_sender_start(const struct weft_sender_config *config) {
 
     sender.running = weft_thread_start(run, NULL, (size_t)256 * 1024); // for host name lookups
     if (!sender.running) {
+        snprintf(problem, WEFT_PROBLEM_MAX,
+                 "cannot start a thread: %s; allow this process more threads or memory",
+                 strerror(errno));
         weft_recording_drop(&sender.recording);
     }
     return sender.running;

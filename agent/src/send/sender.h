@@ -36,9 +36,9 @@ struct weft_sender_config {
     bool (*expired)(uint64_t session);
 };
 
-// Starts the thread for a new session. False on failure, with errno for a file, or if the previous
-// thread is still running.
-bool weft_sender_start(const struct weft_sender_config *config);
+// Starts the thread for a new session. On failure, also if the previous thread is still running,
+// returns false and describes the problem and the remedy in one line.
+bool weft_sender_start(const struct weft_sender_config *config, char problem[WEFT_PROBLEM_MAX]);
 
 // Sends the rest and an end frame with the reason, and waits for the acknowledgement within the
 // configured time.

@@ -155,14 +155,15 @@ static int connect_tcp(const char *address, bool *in_progress) {
         count++;
     }
     int fd = -1;
+    int error = EAFNOSUPPORT; // unless another address says more
     for (unsigned i = 0; i < count && fd < 0; i++) {
         struct addrinfo *a = list;
         for (unsigned skip = attempt++ % count; skip > 0; skip--) {
             a = a->ai_next;
         }
         fd = start_connect(a->ai_family, a->ai_addr, a->ai_addrlen, in_progress);
+        error = error == EAFNOSUPPORT ? errno : error;
     }
-    int error = errno;
     freeaddrinfo(list);
     errno = error;
     return fd;
@@ -235,6 +236,13 @@ void weft_endpoint_describe(const char *endpoint, bool connected, int trouble, c
         remedy =
             "run the collector as the user of this JVM, give its receiver a socket_mode, or use "
             "tcp://";
+        break;
+    case EPERM:
+    case ENOSYS:
+    case EAFNOSUPPORT:
+        why = strerror(trouble);
+        remedy = "a filter of system calls (seccomp) or of packets forbids it: allow it, or use "
+                 "another endpoint";
         break;
     default:
         why = strerror(trouble);

@@ -3,6 +3,7 @@
 
 #include "wire/thread.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -22,8 +23,11 @@ bool weft_thread_start(void *(*run)(void *), void *argument, size_t stack) {
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, stack);
     pthread_sigmask(SIG_SETMASK, &blocked, &before); // the thread inherits the mask
-    bool ok = pthread_create(&thread, &attributes, run, argument) == 0;
+    int error = pthread_create(&thread, &attributes, run, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
-    return ok;
+    if (error != 0) {
+        errno = error;
+    }
+    return error == 0;
 }

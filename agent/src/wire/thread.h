@@ -10,5 +10,5 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Starts a detached thread with a stack of so many bytes.
+// Starts a detached thread with a stack of so many bytes. False on failure, with errno.
 bool weft_thread_start(void *(*run)(void *), void *argument, size_t stack);
