@@ -25,8 +25,8 @@ target = $(if $(findstring musl,$1),$(lastword $(subst -, ,$1))-linux-musl,$(las
 
 $(DIST)/libweft-%.so: $(SOURCES) $(HEADERS) Makefile dist.mk $(ZIG)
 	@mkdir -p $(DIST)
-	$(ZIG) cc -target $(call target,$*) $(CPPFLAGS) -std=c11 -O2 -g -fPIC -fvisibility=hidden $(WARNINGS) \
-		-shared -Wl,-z,defs,-z,nodelete -o $@ $(SOURCES) -pthread -ldl
+	$(ZIG) cc -target $(call target,$*) $(CPPFLAGS) $(SHIPPED) $(WARNINGS) \
+		$(LINKED) -o $@ $(SOURCES) -pthread -ldl
 
 # What the command contains (bundled/): the same without symbols, which gdb still finds in $(DIST). Without names and times in the
 # archives, the bytes depend on the sources and compilers only.
@@ -57,10 +57,11 @@ store-buffering: $(ZIG) | $(OBJ)
 	@echo "emulated: $$(qemu-aarch64 $(OBJ)/store_buffering_aarch64)"
 	@echo "emulated on one processor: $$(../scripts/emulate.sh $(OBJ)/store_buffering_aarch64)"
 
-# Checks the glibc symbol versions, runs a JVM of the other processor, and the C tests with musl.
+# Checks the flags and the glibc symbol versions, runs a JVM of the other processor, and the C tests with musl.
 disttest: dist $(MUSL_TESTS) $(OBJ)/fake_receiver $(CLASSES)/.compiled
 	$(MAKE) -C .. --no-print-directory build/weft-otel.jar
 	../scripts/jres.sh $(JRES) aarch64
+	test/hardened.sh $(DISTS)
 	@for lib in $(filter-out %musl%,$(wordlist 1,2,$(DISTS))); do \
 		newest=$$(readelf -V $$lib | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -1); \
 		echo "$$lib needs $$newest"; \
