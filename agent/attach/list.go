@@ -15,7 +15,8 @@ import (
 type JVM struct {
 	PID       int       // in the PID namespace of this program, also if the JVM is in a container
 	MainClass string    // or the path of the jar, or the module; the name of the program if it is another launcher than java
-	User      string    // effective; the number if it has no name here
+	UID       int       // effective
+	User      string    // its name; the number if it has none here
 	Version   string    // the system property java.version, such as 17.0.15
 	Start     time.Time // to 10 ms
 	Attach    error     // why this program cannot attach, with a remedy; nil if it can

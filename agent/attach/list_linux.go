@@ -58,7 +58,7 @@ func describe(pid int) (JVM, bool) {
 	if p.readStatus() != nil {
 		return JVM{}, false
 	}
-	j := JVM{PID: pid, User: userName(p.uid)}
+	j := JVM{PID: pid, UID: p.uid, User: userName(p.uid)}
 	if j.Start, err = p.start(); err != nil {
 		return JVM{}, false // it has ended
 	}

@@ -18,8 +18,8 @@ import (
 )
 
 const attachLong = `Loads the agent into running JVMs (HotSpot on Linux; no JDK needed), and waits until it is connected to
-its collector. Run it as the user of the JVM or as root. Each PID is a process ID; a NAME means all
-JVMs with that text in their main class.
+its collector. Run it as the user of the JVM or as root. Each PID is a process ID; a NAME means the
+JVM of this user with that text in its main class.
 
 KEY=VALUE sets an option of the agent, such as endpoint=tcp://localhost:4327; without it, the agent
 looks for the collector at the default sockets, in the JVM's environment. The session starts with a
@@ -53,6 +53,7 @@ type agentRow struct {
 
 // agentFlags are common to the commands that change agents.
 type agentFlags struct {
+	choice  choice
 	agent   *string
 	timeout *time.Duration
 	format  *format
@@ -61,6 +62,7 @@ type agentFlags struct {
 
 func addAgentFlags(flags *pflag.FlagSet, loads bool) *agentFlags {
 	f := &agentFlags{agent: new(string)}
+	f.choice.addFlags(flags, true)
 	if loads {
 		f.agent = flags.String("agent", "", "the agent library (default: the one in this program, for the platform\nof the JVM)")
 	}
@@ -135,22 +137,20 @@ func (p *Program) eachAgent(ctx context.Context, f *agentFlags, args []string, d
 	if len(words) == 0 {
 		return usagef("%s", noJVM)
 	}
+	chosen, err := f.choice.list(ctx, words, options)
+	if err != nil {
+		return err
+	}
 	rows, errs := []agentRow{}, []error{}
-	for _, word := range words {
-		found, err := match(ctx, word)
-		if err != nil {
+	for i := range chosen {
+		row, err := one(ctx, chosen[i].PID, *f.timeout, options, do)
+		if errors.As(err, new(usageError)) {
 			return err
 		}
-		for i := range found {
-			row, err := one(ctx, found[i].PID, *f.timeout, options, do)
-			if errors.As(err, new(usageError)) {
-				return err
-			}
-			if err != nil {
-				errs = append(errs, errors.New(printable.Text(err.Error())))
-			}
-			rows = append(rows, row)
+		if err != nil {
+			errs = append(errs, errors.New(printable.Text(err.Error())))
 		}
+		rows = append(rows, row)
 	}
 	if *f.format == formatJSON {
 		return errors.Join(append(errs, p.writeJSON(rows))...)

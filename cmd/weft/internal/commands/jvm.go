@@ -19,48 +19,6 @@ import (
 	"github.com/weft-otel/weft/internal/printable"
 )
 
-// find returns the JVM with a process ID, or the only one whose main class contains a text.
-func (*Program) find(ctx context.Context, word string) (attach.JVM, error) {
-	found, err := match(ctx, word)
-	switch {
-	case err != nil:
-		return attach.JVM{}, err
-	case len(found) > 1:
-		return attach.JVM{}, usagef("%q is in the names of %d JVMs: %s; give the process ID of one", word, len(found), names(found))
-	}
-	return found[0], nil
-}
-
-// match returns the JVMs that a word means, at least one.
-func match(ctx context.Context, word string) (found []attach.JVM, _ error) {
-	pid, err := strconv.Atoi(word)
-	if err == nil && pid < 1 {
-		return nil, usagef("%q is not a process ID", word)
-	}
-	isPID := err == nil
-	all, err := attach.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for i := range all {
-		switch {
-		case isPID && all[i].PID == pid:
-			return all[i : i+1], nil
-		case !isPID && strings.Contains(strings.ToLower(all[i].MainClass), strings.ToLower(word)):
-			found = append(found, all[i])
-		}
-	}
-	switch {
-	case isPID:
-		return []attach.JVM{{PID: pid}}, nil // attaching says what is wrong with it
-	case len(found) == 0 && len(all) == 0:
-		return nil, usagef("no JVM is running here (%q is not a process ID)", word)
-	case len(found) == 0:
-		return nil, usagef("no JVM has %q in its main class: there are %s", word, names(all))
-	}
-	return found, nil
-}
-
 // names lists JVMs in a sentence.
 func names(list []attach.JVM) string {
 	const most = 8

@@ -32,6 +32,7 @@ type live struct {
 
 // liveOptions configure a live.
 type liveOptions struct {
+	choice   choice
 	agent    string
 	options  []string
 	timeout  time.Duration
@@ -56,7 +57,7 @@ func (p *Program) watch(ctx context.Context, word string, o *liveOptions) (_ *li
 			l.close()
 		}
 	}()
-	if l.jvm, err = p.find(ctx, word); err != nil {
+	if l.jvm, err = o.choice.find(ctx, word, o.options); err != nil {
 		return nil, err
 	}
 	if l.meeting, err = attach.Listen(ctx, l.jvm.PID); err != nil {

@@ -89,6 +89,7 @@ func (p *Program) profile() *cobra.Command {
 	flags.BoolVarP(&o.force, "force", "f", false, "replace OUT if it exists")
 	flags.Var((*instant)(&o.span.From), "from", "of recordings, only use events at or after this time\n(2026-11-21T16:50:00Z)")
 	flags.Var((*instant)(&o.span.To), "to", "of recordings, only use events before this time")
+	o.record.choice.addFlags(flags, false)
 	duration := durationFlag(flags, "duration", "d", 30*time.Second, "how long to record a JVM")
 	timeout := durationFlag(flags, "timeout", "", 10*time.Second, "how long to wait for the JVM")
 	flags.StringVar(&o.record.agent, "agent", "", "the agent library (default: the one in this program, for the platform\nof the JVM)")

@@ -31,6 +31,7 @@ const recordExample = `  weft record 4711
 
 // recordOptions are the flags of a recording.
 type recordOptions struct {
+	choice   choice
 	agent    string
 	options  []string
 	duration time.Duration
@@ -61,6 +62,7 @@ func (p *Program) record() *cobra.Command {
 		Args: needsOne(noJVM), ValidArgsFunction: completeJVMs,
 	}
 	flags := cmd.Flags()
+	o.choice.addFlags(flags, false)
 	duration := durationFlag(flags, "duration", "d", 30*time.Second, "how long to record")
 	flags.StringVarP(&o.out, "output", "o", "", "file for the recording (default NAME-TIME.weft)")
 	flags.BoolVarP(&o.force, "force", "f", false, "replace the file if it exists")
@@ -114,7 +116,7 @@ func (p *Program) recordJVM(ctx context.Context, word string, o *recordOptions) 
 func (p *Program) recorded(ctx context.Context, word string, o *recordOptions, use func(jvm *attach.JVM, file *os.File) error) error {
 	attaching, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
-	jvm, err := p.find(attaching, word)
+	jvm, err := o.choice.find(attaching, word, o.options)
 	if err != nil {
 		return err
 	}

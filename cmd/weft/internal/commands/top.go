@@ -43,6 +43,7 @@ func (p *Program) top() *cobra.Command {
 		Args: needsOne(noJVM), ValidArgsFunction: completeJVMs,
 	}
 	flags := cmd.Flags()
+	o.choice.addFlags(flags, false)
 	once := flags.Bool("once", false, "print one screen as text")
 	interval := durationFlag(flags, "interval", "", time.Second, "time between refreshes")
 	window := durationFlag(flags, "window", "w", 10*time.Second, "time of the sums and rates")

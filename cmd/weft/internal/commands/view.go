@@ -55,6 +55,7 @@ func (p *Program) view() *cobra.Command {
 		Args: needsOne("nothing to view: want recordings, or a process ID or a part of a main class"),
 	}
 	flags := cmd.Flags()
+	o.live.choice.addFlags(flags, false)
 	flags.StringVar(&o.address, "listen", "127.0.0.1:0", "address of the page, by default with any free port")
 	noBrowser := flags.Bool("no-browser", false, "do not open a browser")
 	flags.StringVar(&o.format, "input", "", "format of the files: native, jfr, orca, tptp, triples, otlp or dump (default:\nwhat their content shows)")
