@@ -47,8 +47,11 @@ type AgentError struct{ Message string }
 
 func (e *AgentError) Error() string { return e.Message }
 
-// maxArgument is the size limit of an argument in HotSpot, including the final zero byte.
-const maxArgument = 1024
+// Size limits in bytes: of an argument in HotSpot, and of all options in the agent.
+const (
+	maxArgument = 1023
+	maxRequest  = 16<<10 - 1
+)
 
 // Attach loads the agent. It must run as the JVM's user or root. The context bounds the wait; without a deadline it may last forever.
 func Attach(ctx context.Context, r Request) (Result, error) {
@@ -56,6 +59,9 @@ func Attach(ctx context.Context, r Request) (Result, error) {
 		if key, _, ok := strings.Cut(option, "="); !ok || key == "" || strings.ContainsAny(option, ",\x00") {
 			return Result{}, fmt.Errorf("invalid option %q: want key=value, without a comma", option)
 		}
+	}
+	if size := len(strings.Join(r.Options, ",")); size > maxRequest {
+		return Result{}, fmt.Errorf("the options have %d bytes, more than the limit of %d; give fewer at a time", size, maxRequest)
 	}
 	return withinTime(ctx, r, false)
 }

@@ -55,34 +55,36 @@ func (p *process) load(ctx context.Context, lib *library, options []string) (Res
 			return Result{}, err
 		}
 	}
-	// The name cannot be guessed, and the open file is read below: whatever happens to the name later, nothing else is.
-	name := fmt.Sprintf(".weft-report-%d-%s", p.nspid, rand.Text())
-	report, err := dir.create(name, 0o600)
+	if len(path) > maxArgument {
+		return Result{}, fmt.Errorf("the path %.40q... of the library has %d bytes, more than HotSpot's limit of %d; move it", path, len(path), maxArgument)
+	}
+	// HotSpot keeps its arguments, and shows them in flight recordings: the options, which may have credentials, are in a file, which the agent
+	// removes. The name cannot be guessed, and the open file is read below: whatever happens to the name later, nothing else is.
+	name := fmt.Sprintf(".weft-request-%d-%s", p.nspid, rand.Text())
+	file, err := dir.create(name, 0o600)
 	if err != nil {
-		return Result{}, fmt.Errorf("create the file for the agent's report: %w", err)
+		return Result{}, fmt.Errorf("create the file for the agent: %w", err)
 	}
 	defer func() {
 		_ = dir.remove(name)
-		_ = report.Close()
+		_ = file.Close()
 	}() // best effort
-	arguments := strings.Join(append([]string{"reply=/tmp/" + name}, options...), ",")
-	for _, argument := range []string{path, arguments} {
-		if len(argument) >= maxArgument {
-			return Result{}, fmt.Errorf("argument %.40q... has %d bytes, more than HotSpot's limit of %d; give fewer options at a time", argument, len(argument), maxArgument-1)
-		}
+	request := strings.Join(options, ",")
+	if _, err := file.WriteString(request); err != nil {
+		return Result{}, fmt.Errorf("write the file for the agent: %w", err)
 	}
 	if err := p.listen(ctx, dir); err != nil {
 		return Result{}, err
 	}
-	reply, err := p.command(ctx, dir, "load", path, "true", arguments)
+	reply, err := p.command(ctx, dir, "load", path, "true", "request=/tmp/"+name)
 	if err != nil {
 		return Result{}, err
 	}
-	answer, err := readReport(report)
+	answer, err := readReport(file)
 	if err != nil {
 		return Result{}, fmt.Errorf("read the agent's report: %w", err)
 	}
-	if answer != "" {
+	if answer != request { // which is left if the agent was not called
 		return parseReport(answer) // more precise than the code
 	}
 	if err := checkReply(reply); err != nil {

@@ -108,6 +108,8 @@ func TestOtherProcessesAreRejected(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoProcess)
 	_, err = Attach(t.Context(), Request{PID: os.Getpid(), Library: "x"})
 	require.ErrorIs(t, err, ErrNotJVM)
+	_, err = Attach(t.Context(), Request{PID: os.Getpid(), Options: []string{"a=" + strings.Repeat("x", maxRequest)}})
+	require.ErrorContains(t, err, "the options have 16385 bytes, more than the limit of 16383")
 	_, err = Attach(t.Context(), Request{PID: os.Getpid(), Options: []string{"a=b,c=d"}})
 	require.ErrorContains(t, err, "without a comma")
 }

@@ -185,6 +185,7 @@ all() {
     attached -Xcheck:jni
     summed
     reported_connection
+    concealed
     returned
     arriving
     recorded

@@ -27,6 +27,7 @@
 #include "jvmti/virtual.h"
 #include "options/environment.h"
 #include "options/printable.h"
+#include "options/request.h"
 #include "options/settings.h"
 #include "record/buffer.h"
 #include "record/lock_names.h"
@@ -263,38 +264,24 @@ static bool attach_again(const char *text, char problem[WEFT_PROBLEM_MAX]) {
     return true;
 }
 
-// Takes reply=path, which only the attaching program sets, off the front of the options.
-static const char *take_reply(const char *text, char path[WEFT_PATH_MAX]) {
-    static const char key[] = "reply=";
-    path[0] = '\0';
-    if (text == NULL || strncmp(text, key, sizeof key - 1) != 0) {
-        return text;
-    }
-    text += sizeof key - 1;
-    size_t len = strcspn(text, ",");
-    if (len < WEFT_PATH_MAX) {
-        memcpy(path, text, len);
-        path[len] = '\0';
-    }
-    return text[len] == ',' ? text + len + 1 : text + len;
-}
-
 jint weft_agent_attach(JavaVM *vm, char *text, void *reserved) {
     char problem[WEFT_PROBLEM_MAX] = "";
-    char path[WEFT_PATH_MAX];
+    struct weft_request request;
     (void)reserved;
-    const char *given = take_reply(text, path);
     pthread_mutex_lock(&life);
-    bool ok = false;
-    if (dead) {
+    bool ok = weft_request_take(&request, text, problem);
+    if (!ok) {
+        // The answer says why, if one is possible.
+    } else if (dead) {
+        ok = false;
         snprintf(problem, sizeof problem, "the JVM is shutting down");
     } else if (weft_session_runs()) {
-        ok = attach_again(given, problem);
+        ok = attach_again(request.options, problem);
     } else {
-        ok = attach(vm, given, problem);
+        ok = attach(vm, request.options, problem);
     }
-    if (path[0] != '\0') {
-        weft_answer_write(vm, path, ok, problem, origin);
+    if (request.answer >= 0) {
+        weft_answer_write(vm, request.answer, ok, problem, origin);
     }
     pthread_mutex_unlock(&life);
     return ok ? JNI_OK : JNI_ERR;

@@ -3,7 +3,6 @@
 
 #include "jvmti/answer.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -43,12 +42,8 @@ static void write_origin(int fd, enum weft_answer_origin origin) {
     }
 }
 
-void weft_answer_write(JavaVM *vm, const char *path, bool ok, const char *what,
+void weft_answer_write(JavaVM *vm, int fd, bool ok, const char *what,
                        enum weft_answer_origin origin) {
-    int fd = open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0) {
-        return;
-    }
     dprintf(fd, "%s%s%s\n", ok ? "ok" : "error", what[0] == '\0' ? "" : " ", what);
     if (ok && weft_session_runs()) {
         char where[WEFT_WHEREABOUTS_MAX];

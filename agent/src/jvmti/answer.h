@@ -15,8 +15,8 @@ enum weft_answer_origin {
     WEFT_ANSWER_ENVIRONMENT_IGNORED, // as the first, but the jar was loaded too
 };
 
-// Reports the result to the attaching program in an existing file. The first line is "ok" or
+// Reports the result to the attaching program in a file, and closes it. The first line is "ok" or
 // "error" with a message; the next, after "# ", states where events go, further ones what else a
 // user should know; then follow the options in effect.
-void weft_answer_write(JavaVM *vm, const char *path, bool ok, const char *what,
+void weft_answer_write(JavaVM *vm, int fd, bool ok, const char *what,
                        enum weft_answer_origin origin);

@@ -155,6 +155,28 @@ notices_of_virtual() {
     agent=$whole
 }
 
+# HotSpot shows what it passed to agents; credentials are not among that.
+concealed() {
+    section "credentials of an attach"
+    start_waiting stuck -cp "$classes" Stuck
+    attach endpoint=tcp://localhost:1 headers=authorization=Bearer%20Tell-Nobody exit-wait=0s || bad "attach: $(cat "$work/report")"
+    "$home/bin/jcmd" "$jvm" VM.info >"$work/info" 2>&1
+    grep -q "$agent" "$work/info" || bad "VM.info: $(head -3 "$work/info")"
+    "$home/bin/jcmd" "$jvm" JFR.start >"$work/jcmd" 2>&1
+    "$home/bin/jcmd" "$jvm" JFR.dump filename="$work/x.jfr" >>"$work/jcmd" 2>&1
+    [ -s "$work/x.jfr" ] || bad "JFR.dump: $(cat "$work/jcmd")"
+    attach depth=3
+    grep -q '^  depth=3$' "$work/report" || bad "the second attach printed $(cat "$work/report")"
+    for place in info x.jfr report out err; do
+        grep -q Tell-Nobody "$work/$place" && bad "they are in $place"
+    done
+    ls -A /tmp | grep "^[.]weft-request-$jvm-" && bad "the request is still there"
+    detach
+    echo end >&9
+    exec 9>&-
+    wait $runner || bad "the JVM exited with $?"
+}
+
 # Attach prints where events go, or why they do not.
 reported_connection() {
     section "attach prints where events go"
