@@ -38,17 +38,20 @@ func attach(ctx context.Context, r Request, loaded bool) (Result, error) {
 	return p.asUser(ctx, func() (Result, error) {
 		defer lib.close()
 		defer p.close()
-		return p.load(ctx, lib, r.Options)
+		dir, err := p.openTmp()
+		if err != nil {
+			return Result{}, err
+		}
+		defer dir.close()
+		if !loaded { // not each time that a report is read
+			dir.removeLeftovers()
+		}
+		return p.load(ctx, dir, lib, r.Options)
 	})
 }
 
 // load runs with the rights of the JVM's user. Without a library, it uses the one that is loaded.
-func (p *process) load(ctx context.Context, lib *library, options []string) (Result, error) {
-	dir, err := p.openTmp()
-	if err != nil {
-		return Result{}, err
-	}
-	defer dir.close()
+func (p *process) load(ctx context.Context, dir *directory, lib *library, options []string) (_ Result, err error) {
 	path := p.agent()
 	if lib != nil {
 		if path, err = p.provide(dir, lib); err != nil {
@@ -60,8 +63,7 @@ func (p *process) load(ctx context.Context, lib *library, options []string) (Res
 	}
 	// HotSpot keeps its arguments, and shows them in flight recordings: the options, which may have credentials, are in a file, which the agent
 	// removes. The name cannot be guessed, and the open file is read below: whatever happens to the name later, nothing else is.
-	name := fmt.Sprintf(".weft-request-%d-%s", p.nspid, rand.Text())
-	file, err := dir.create(name, 0o600)
+	file, name, err := dir.createOurs(requestSuffix)
 	if err != nil {
 		return Result{}, fmt.Errorf("create the file for the agent: %w", err)
 	}

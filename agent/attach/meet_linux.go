@@ -5,7 +5,6 @@ package attach
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"net"
 	"os"
@@ -14,7 +13,7 @@ import (
 )
 
 // inTmp makes something in the JVM's /tmp with the rights of the JVM's user. The directory stays open, so that it can be removed.
-func inTmp(ctx context.Context, pid int, create func(p *process, dir *directory) error) (*directory, error) {
+func inTmp(ctx context.Context, pid int, create func(dir *directory) error) (*directory, error) {
 	p, err := findProcess(pid)
 	if err != nil {
 		return nil, err
@@ -26,7 +25,8 @@ func inTmp(ctx context.Context, pid int, create func(p *process, dir *directory)
 		if err != nil {
 			return Result{}, err
 		}
-		if err := create(p, opened); err != nil {
+		opened.removeLeftovers()
+		if err := create(opened); err != nil {
 			opened.close()
 			return Result{}, err
 		}
@@ -38,8 +38,8 @@ func inTmp(ctx context.Context, pid int, create func(p *process, dir *directory)
 
 func listen(ctx context.Context, pid int) (*Meeting, error) {
 	m := &Meeting{}
-	name := ".weft-" + rand.Text() + ".sock"
-	dir, err := inTmp(ctx, pid, func(_ *process, dir *directory) (err error) {
+	name := ourName(socketSuffix)
+	dir, err := inTmp(ctx, pid, func(dir *directory) (err error) {
 		m.Listener, err = dir.listen(name)
 		return err
 	})
@@ -77,9 +77,9 @@ func (d *directory) listen(name string) (net.Listener, error) {
 
 func createRecording(ctx context.Context, pid int) (*Recording, error) {
 	r := &Recording{}
-	name := ".weft-" + rand.Text() + ".weft"
-	dir, err := inTmp(ctx, pid, func(_ *process, dir *directory) (err error) {
-		r.File, err = dir.create(name, 0o600)
+	var name string
+	dir, err := inTmp(ctx, pid, func(dir *directory) (err error) {
+		r.File, name, err = dir.createOurs(recordingSuffix)
 		return err
 	})
 	if err != nil {
