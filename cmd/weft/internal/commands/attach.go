@@ -148,7 +148,7 @@ func (p *Program) eachAgent(ctx context.Context, f *agentFlags, args []string, d
 			return err
 		}
 		if err != nil {
-			errs = append(errs, errors.New(printable.Text(err.Error())))
+			errs = append(errs, errors.New(printable.Text(strings.Join(problems(err), "; "))))
 		}
 		rows = append(rows, row)
 	}

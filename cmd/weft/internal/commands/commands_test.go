@@ -5,6 +5,7 @@ package commands
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -78,6 +79,14 @@ func TestErrorsNameTheRemedy(t *testing.T) {
 			assert.Equal(t, test.code == exitUsage, strings.Contains(stderr, " --help' for usage."))
 		})
 	}
+}
+
+// Joined errors are on lines of their own, but not within a sentence.
+func TestJoinedErrors(t *testing.T) {
+	a, b := errors.New("no a"), errors.New("no b")
+	inner := fmt.Errorf("no folder: %w; set one", errors.Join(a, b))
+	assert.Equal(t, []string{"no a", "no folder: no a; no b; set one", "no b"}, problems(errors.Join(a, errors.Join(inner, b))))
+	assert.Equal(t, []string{"no a: no b"}, problems(fmt.Errorf("%w: %w", a, b)))
 }
 
 func TestHelpAndVersion(t *testing.T) {

@@ -82,10 +82,22 @@ func Run(p *Program, args []string) int {
 
 // prefixed is an error with the command that failed.
 func prefixed(cmd *cobra.Command, err error) string {
+	text := strings.Join(problems(err), "\n")
 	if cmd.HasParent() {
-		return cmd.Name() + ": " + err.Error()
+		return cmd.Name() + ": " + text
 	}
-	return err.Error()
+	return text
+}
+
+// problems are the errors that were joined, each on one line, also if it has joined ones within.
+func problems(err error) (lines []string) {
+	if list, ok := err.(interface{ Unwrap() []error }); ok && err.Error() == errors.Join(list.Unwrap()...).Error() {
+		for _, part := range list.Unwrap() {
+			lines = append(lines, problems(part)...)
+		}
+		return lines
+	}
+	return []string{strings.ReplaceAll(err.Error(), "\n", "; ")}
 }
 
 // withView makes weft FILE mean weft view FILE.
