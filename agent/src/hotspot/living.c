@@ -9,18 +9,19 @@
 
 enum { BLOCK = 64, BLOCKS = WEFT_LIVING_MAX / BLOCK };
 
-// A reader announces itself before it checks for removals; a removal announces itself before it
-// checks for readers. So at least one sees the other: the reader leaves the block out, or the
-// removal waits for the reader. Later readers do not prolong the wait.
+// A removal empties the slot, begins a phase, and waits for the readers of the phase before: those
+// of the new one do not see the structure any more. Later readers neither prolong that wait nor do
+// they wait.
 static struct block {
-    atomic_uint readers;
-    atomic_uint removals; // in progress
+    atomic_uint phase;
+    atomic_uint readers[2]; // of even and odd phases
     _Atomic uintptr_t structures[BLOCK];
     _Atomic uint64_t threads[BLOCK];
 } blocks[BLOCKS];
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // guards changes
-static atomic_int slots;                                  // those from here on are empty
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;   // guards changes
+static pthread_mutex_t removal = PTHREAD_MUTEX_INITIALIZER; // guards phases: one removal waits
+static atomic_int slots;                                    // those from here on are empty
 static atomic_int found_last;
 static _Atomic uint64_t ends;
 
@@ -78,7 +79,6 @@ bool weft_living_add_other(uintptr_t structure, uint64_t thread, uint64_t ends_b
 static void remove_slot(int slot) {
     struct block *b = &blocks[slot / BLOCK];
     int count = atomic_load_explicit(&slots, memory_order_relaxed);
-    atomic_fetch_add(&b->removals, 1);
     atomic_store(&b->structures[slot % BLOCK], 0);
     while (count > 0 && structure_at(count - 1) == 0) {
         count--;
@@ -99,29 +99,41 @@ void weft_living_end(uintptr_t structure) {
         return;
     }
     struct block *b = &blocks[slot / BLOCK];
-    while (atomic_load(&b->readers) != 0) {
+    pthread_mutex_lock(&removal);
+    unsigned before = atomic_fetch_add(&b->phase, 1);
+    while (atomic_load(&b->readers[before % 2]) != 0) {
         sched_yield(); // a reader reads a few hundred words
     }
-    atomic_fetch_sub(&b->removals, 1);
+    pthread_mutex_unlock(&removal);
+}
+
+// Announces a reader in the current phase. A removal that begins meanwhile may have missed it.
+static unsigned begin_reading(struct block *b) {
+    for (;;) {
+        unsigned phase = atomic_load(&b->phase);
+        atomic_fetch_add(&b->readers[phase % 2], 1);
+        if (atomic_load(&b->phase) == phase) {
+            return phase;
+        }
+        atomic_fetch_sub(&b->readers[phase % 2], 1);
+    }
 }
 
 // Looks at some slots of one block.
 static bool find_in(int first, int count, bool (*look)(uintptr_t, uint64_t, void *), void *to) {
     struct block *b = &blocks[first / BLOCK];
     bool found = false;
-    atomic_fetch_add(&b->readers, 1);
-    if (atomic_load(&b->removals) == 0) {
-        for (int slot = first; slot < first + count && !found; slot++) {
-            uintptr_t structure =
-                atomic_load_explicit(&b->structures[slot % BLOCK], memory_order_acquire);
-            uint64_t thread = atomic_load_explicit(&b->threads[slot % BLOCK], memory_order_relaxed);
-            if (structure != 0 && look(structure, thread, to)) {
-                found = true;
-                atomic_store_explicit(&found_last, slot, memory_order_relaxed);
-            }
+    unsigned phase = begin_reading(b);
+    for (int slot = first; slot < first + count && !found; slot++) {
+        uintptr_t structure =
+            atomic_load_explicit(&b->structures[slot % BLOCK], memory_order_acquire);
+        uint64_t thread = atomic_load_explicit(&b->threads[slot % BLOCK], memory_order_relaxed);
+        if (structure != 0 && look(structure, thread, to)) {
+            found = true;
+            atomic_store_explicit(&found_last, slot, memory_order_relaxed);
         }
     }
-    atomic_fetch_sub(&b->readers, 1);
+    atomic_fetch_sub(&b->readers[phase % 2], 1);
     return found;
 }
 

@@ -25,7 +25,5 @@ bool weft_living_add_other(uintptr_t structure, uint64_t thread, uint64_t ends);
 void weft_living_end(uintptr_t structure);
 
 // Calls look for the listed structures until it returns true, beginning with the one found last,
-// which it may see twice.
-// Returns whether it did. Look must be short and must not call the JVM. Structures may be left out
-// while threads end.
+// which it may see twice. Returns whether it did. Look must be short and must not call the JVM.
 bool weft_living_find(bool (*look)(uintptr_t structure, uint64_t thread, void *to), void *to);
