@@ -6,14 +6,19 @@ package formats
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
 	"io"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/ulikunitz/xz"
 )
 
 // gzipBomb returns about 10 GiB of a byte in 10 MB.
@@ -35,6 +40,8 @@ func gzipBomb(t *testing.T, content string) io.Reader {
 	}
 	return io.MultiReader(members...)
 }
+
+const magicZstd = "\x28\xb5\x2f\xfd"
 
 // zstdFrame returns the start of a frame that needs a window of 1 KiB << log.
 func zstdFrame(log int) string { return magicZstd + "\x00" + string([]byte{byte(log << 3)}) }
@@ -71,12 +78,12 @@ func TestBombsEndAtTheLimit(t *testing.T) {
 		{"zstd with the largest window", zstdBomb(17), tooLarge, limit.Bytes, 136},
 		{
 			"zstd with a larger window", zstdBomb(18),
-			"cannot decompress beyond byte 0: it takes more than 128 MiB of memory; decompress it before, with zstd -d --long=31: window size exceeded",
+			"cannot decompress beyond byte 0: it takes more than 128 MiB of memory; decompress it before, with zstd -d --long=31 or xz -d",
 			0, 1,
 		},
 		{
 			"zstd with a huge window", zstdBomb(31),
-			"cannot decompress beyond byte 0: it takes more than 128 MiB of memory; decompress it before, with zstd -d --long=31: window size exceeded",
+			"cannot decompress beyond byte 0: it takes more than 128 MiB of memory; decompress it before, with zstd -d --long=31 or xz -d",
 			0, 1,
 		},
 		{
@@ -96,6 +103,49 @@ func TestBombsEndAtTheLimit(t *testing.T) {
 			assert.Equal(t, test.bytes, n)
 			assert.Less(t, memory>>20, test.memory, "MiB")
 		})
+	}
+}
+
+// packed returns data as xz and lz4 compress it.
+func packed(t *testing.T, data []byte) (asXZ, asLZ4 []byte) {
+	t.Helper()
+	var x, l bytes.Buffer
+	toXZ, err := xz.NewWriter(&x)
+	require.NoError(t, err)
+	toLZ4 := lz4.NewWriter(&l)
+	require.NoError(t, toLZ4.Apply(lz4.BlockSizeOption(lz4.Block64Kb)))
+	for _, w := range []io.WriteCloser{toXZ, toLZ4} {
+		_, err = w.Write(data)
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+	}
+	return x.Bytes(), l.Bytes()
+}
+
+func TestOtherBombsEndAtTheLimit(t *testing.T) {
+	asXZ, asLZ4 := packed(t, make([]byte, 2<<20))
+	for name, file := range map[string][]byte{"xz": asXZ, "lz4": asLZ4} {
+		r, free, err := Decompress(bytes.NewReader(file), Limit{Bytes: 1 << 20})
+		require.NoError(t, err)
+		n, err := io.Copy(io.Discard, struct{ io.Reader }{r})
+		require.EqualError(t, err, "the file has more than 1048576 bytes uncompressed; decompress it before", name)
+		assert.EqualValues(t, 1<<20, n)
+		free()
+	}
+}
+
+func TestWindowsOfXZ(t *testing.T) {
+	file, _ := packed(t, []byte("WEFT"))
+	const block, window, sum = 12, 16, 20
+	for code, want := range map[byte]string{30: "", 31: "cannot decompress beyond byte 0: it takes more than 128 MiB of memory; "} { // 128 and 192 MiB
+		file[window] = code
+		binary.LittleEndian.PutUint32(file[sum:], crc32.ChecksumIEEE(file[block:sum]))
+		_, _, err := Decompress(bytes.NewReader(file), Limit{})
+		if want == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, want)
 	}
 }
 
@@ -127,8 +177,10 @@ func TestNestedFilesAreNotUnpackedAgain(t *testing.T) {
 
 // What precedes damage is read, whatever the damage.
 func TestDamagedFilesAreReadUpToTheDamage(t *testing.T) {
-	const line = "0.001,ThreadStarted,0000000A,worker\n"
-	plain := []byte(strings.Repeat(line, 100_000))
+	var plain []byte
+	for i := range 100_000 {
+		plain = fmt.Appendf(plain, "%d.001,ThreadStarted,%08X,worker\n", i, i*i)
+	}
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
 	_, err := z.Write(plain)
@@ -136,7 +188,8 @@ func TestDamagedFilesAreReadUpToTheDamage(t *testing.T) {
 	require.NoError(t, z.Close())
 	encoder, err := zstd.NewWriter(nil)
 	require.NoError(t, err)
-	for name, file := range map[string][]byte{"gzip": zipped.Bytes(), "zstd": encoder.EncodeAll(plain, nil)} {
+	asXZ, asLZ4 := packed(t, plain)
+	for name, file := range map[string][]byte{"gzip": zipped.Bytes(), "zstd": encoder.EncodeAll(plain, nil), "xz": asXZ, "lz4": asLZ4} {
 		for _, damage := range []struct {
 			name string
 			do   func([]byte) []byte

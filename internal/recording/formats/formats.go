@@ -75,13 +75,16 @@ func Detect(head []byte) (recording.Format, error) {
 	if Compressed(head) {
 		return recording.Format{}, fmt.Errorf("%w: the file is compressed more than once; decompress it before", ErrUnknown)
 	}
+	if f := foreignTo(head); f != nil {
+		return recording.Format{}, f
+	}
 	if isJSON(head) {
 		return recording.Format{}, unknownJSON(head)
 	}
-	if len(head) >= recording.HeadSize && dump.IsText(head) { // a log may have a thread dump further on
+	if dump.IsText(head) { // a log may have a thread dump further on
 		return dump.Format(), nil
 	}
-	return recording.Format{}, fmt.Errorf("%w: the file starts with %.16q: want one of %s", ErrUnknown, head, strings.Join(Names(), ", "))
+	return recording.Format{}, fmt.Errorf("%w: the file starts with %.16q; %s", ErrUnknown, head, onlyJVMs)
 }
 
 // Open determines the compression of a recording, and its format unless that is given. The reader is at the start of the decompressed
@@ -113,17 +116,8 @@ func OpenStream(stream io.Reader, format string, limit Limit) (f recording.Forma
 
 // open is Open for a reader that starts with head.
 func open(file io.Reader, head []byte, format string, limit Limit) (f recording.Format, r io.Reader, free func(), err error) {
-	r, free = file, func() {}
-	if Compressed(head) {
-		if r, free, err = Decompress(file, limit); err != nil {
-			return f, nil, nil, fmt.Errorf("cannot decompress the recording: %w", err)
-		}
-		buffered := bufio.NewReaderSize(r, recording.HeadSize)
-		if head, err = buffered.Peek(recording.HeadSize); err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
-			free()
-			return f, nil, nil, fmt.Errorf("cannot decompress the recording: %w", err)
-		}
-		r = buffered
+	if r, head, free, err = plain(file, head, limit); err != nil {
+		return f, nil, nil, err
 	}
 	if format != "" {
 		f, err = Find(format)
@@ -135,6 +129,49 @@ func open(file io.Reader, head []byte, format string, limit Limit) (f recording.
 		return f, nil, nil, err
 	}
 	return f, r, free, nil
+}
+
+// plain returns the contents of a file that starts with head, and their first bytes.
+func plain(file io.Reader, head []byte, limit Limit) (r io.Reader, start []byte, free func(), err error) {
+	if !Compressed(head) {
+		return file, head, func() {}, nil
+	}
+	if r, free, err = Decompress(file, limit); err != nil {
+		return nil, nil, nil, err
+	}
+	buffered := bufio.NewReaderSize(r, recording.HeadSize)
+	if start, err = buffered.Peek(recording.HeadSize); err != nil && !errors.Is(err, io.EOF) && len(start) == 0 {
+		free()
+		return nil, nil, nil, err
+	}
+	return buffered, start, free, nil
+}
+
+// Recognize reports why a file cannot be read; nil: it has a recording. Text must have a thread dump.
+func Recognize(file io.ReadSeeker, limit Limit) error {
+	f, r, free, err := Open(file, "", limit)
+	if err == nil {
+		if f.Name == dump.Name && !hasDump(r) {
+			err = &Foreign{"text without a thread dump", takeDump}
+		}
+		free()
+	}
+	return errors.Join(err, rewind(file))
+}
+
+// hasDump reports whether text has a thread dump, which begins anywhere.
+func hasDump(r io.Reader) bool {
+	buf := make([]byte, 16*recording.HeadSize)
+	for have := 0; ; {
+		n, err := io.ReadFull(r, buf[have:])
+		if have += n; dump.Match(buf[:have]) {
+			return true
+		}
+		if err != nil {
+			return false
+		}
+		have = copy(buf, buf[have-recording.HeadSize:have])
+	}
 }
 
 // SeedSize is the number of bytes at the start of a file from which SessionID derives ids.

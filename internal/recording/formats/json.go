@@ -6,25 +6,29 @@ package formats
 import (
 	"bytes"
 	"fmt"
+	"slices"
 )
 
-// foreign is what files in JSON are that people take for recordings, with the texts that they have at their start.
-var foreign = []struct {
-	what  string
-	marks []string
+// foreignJSON lists files in JSON that people take for recordings, by texts at their start.
+var foreignJSON = [...]struct {
+	is, remedy string
+	marks      []string
 }{
-	{`an index of Spring's actuator: want its "threaddump"`, []string{`"_links"`}},
-	{"an error of a server", []string{`"status"`, `"error"`}},
-	{"a flight recording printed by jfr print: want the .jfr file", []string{`"recording"`, `"events"`}},
-	{"a trace of Perfetto or Chrome", []string{`"traceEvents"`}},
-	{"a profile of speedscope", []string{"speedscope"}},
-	{"traces of Jaeger: want OTLP, as of a file exporter", []string{`"traceID"`, `"spans"`}},
-	{"traces of Tempo: want OTLP, as of a file exporter", []string{`"batches"`}},
-	{"metrics of OTLP", []string{`"resourceMetrics"`}},
-	{"log records of OTLP", []string{`"resourceLogs"`}},
-	{"profiles of OTLP", []string{`"resourceProfiles"`}},
-	{"a log: want the text of a thread dump", []string{`"level"`, `"message"`}},
+	{"an index of Spring's actuator", `give the answer of its "threaddump"`, []string{`"_links"`}},
+	{"an error of a server", onlyJVMs, []string{`"status"`, `"error"`}},
+	{"a flight recording printed by jfr print", "give the .jfr file", []string{`"recording"`, `"events"`}},
+	{"a trace for the viewer of Chrome", convertNot, []string{`"traceEvents"`}},
+	{"a trace for the viewer of Chrome", convertNot, []string{`"ph"`}},
+	{"a profile of speedscope", onlyJVMs, []string{"speedscope"}},
+	{"a file of Jaeger's traces", otlpOnly, []string{`"traceID"`, `"spans"`}},
+	{"a file of Tempo's traces", otlpOnly, []string{`"batches"`}},
+	{"a file of OTLP metrics", onlyJVMs, []string{`"resourceMetrics"`}},
+	{"a file of OTLP log records", onlyJVMs, []string{`"resourceLogs"`}},
+	{"a file of OTLP profiles", onlyJVMs, []string{`"resourceProfiles"`}},
+	{"a log", "give the text of a thread dump", []string{`"level"`, `"message"`}},
 }
+
+const otlpOnly = "weft reads spans as OTLP, as a collector's file exporter writes them"
 
 // isJSON reports whether a text begins an object, or an array of them: lines of logs may begin with "[INFO]".
 func isJSON(text []byte) bool {
@@ -34,15 +38,12 @@ func isJSON(text []byte) bool {
 
 // unknownJSON returns the error for a file in JSON.
 func unknownJSON(head []byte) error {
-	for i := range foreign {
-		has := true
-		for _, mark := range foreign[i].marks {
-			has = has && bytes.Contains(head, []byte(mark))
-		}
-		if has {
-			return fmt.Errorf("%w: the file is JSON, and looks like %s", ErrUnknown, foreign[i].what)
+	for i := range foreignJSON {
+		f := &foreignJSON[i]
+		if !slices.ContainsFunc(f.marks, func(mark string) bool { return !bytes.Contains(head, []byte(mark)) }) {
+			return &Foreign{f.is, f.remedy}
 		}
 	}
-	return fmt.Errorf("%w: the file is JSON, but neither spans nor a thread dump: want {%q: at its start, or the output of Thread.dump_to_file or of Spring's actuator",
-		ErrUnknown, "resourceSpans")
+	return &Foreign{"JSON, but neither spans nor a thread dump", fmt.Sprintf(
+		"want {%q: at its start, or the output of Thread.dump_to_file or of Spring's actuator", "resourceSpans")}
 }

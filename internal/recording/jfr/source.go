@@ -9,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/weft-otel/weft/internal/recording"
 )
 
 // ReadFrom reads a complete recording. Files are read in place, anything else through a temporary file, since the metadata of a chunk may be at
@@ -22,15 +24,11 @@ func (d *Decoder) ReadFrom(r io.Reader) (int64, error) {
 		d.Counts.Bytes += size
 		return size, err
 	}
-	spool, err := os.CreateTemp("", "weft-*.jfr")
+	spool, release, err := recording.Spool()
 	if err != nil {
-		return 0, fmt.Errorf("create a temporary file to unpack the recording: %w", err)
+		return 0, err
 	}
-	_ = os.Remove(spool.Name()) // now, in case the process is killed; systems that cannot do so need the one below
-	defer func() {
-		_ = spool.Close()
-		_ = os.Remove(spool.Name()) // see above
-	}()
+	defer release()
 	n, size, err := d.spool(spool, r)
 	d.Counts.Bytes += n
 	if err != nil {

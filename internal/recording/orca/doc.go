@@ -20,6 +20,9 @@ const (
 	ExtensionMethods = ".method"
 )
 
+// SideFiles returns the extensions of the files that accompany a log.
+func SideFiles() []string { return []string{ExtensionMeta, ExtensionClasses, ExtensionMethods} }
+
 // Format returns the format of ORCA logs.
 func Format() recording.Format {
 	return recording.Format{Name: "orca", Extension: Extension, Match: Match, New: New, NewEncoder: NewEncoder, Carries: capabilities()}

@@ -168,7 +168,7 @@ func TestFilesOfAllKindsAreRead(t *testing.T) {
 	bad := log.FilterMessage("Cannot read a recording").FilterFieldKey("remedy").All()
 	require.Len(t, bad, 1)
 	assert.Equal(t, filepath.Join(dir, "bad"), bad[0].ContextMap()["file"])
-	assert.Contains(t, bad[0].ContextMap()["error"], "want one of native, jfr, tptp, orca, triples")
+	assert.Contains(t, bad[0].ContextMap()["error"], "; weft reads recordings and thread dumps of JVMs")
 	assert.Positive(t, log.FilterMessage("Problem in a recording").Len())
 	lines := carried(t, sink.AllTraces())
 	assert.Equal(t, 3, strings.Count(strings.Join(lines, "\n"), "exit"), "%v", lines)
