@@ -57,8 +57,8 @@ func TestOpenFindsFormatAndCompression(t *testing.T) {
 	_, _, _, err = Open(bytes.NewReader(nil), "", Limit{})
 	require.ErrorIs(t, err, ErrEmpty)
 	for text, want := range map[string]string{
-		`{"timestamp":"2026-07-24T15:00:00Z","status":404,"error":"Not Found"}`: "the file is JSON, and looks like an error of a server",
-		"[\n {\"ph\": \"X\"}]": "the file is JSON, but neither spans nor a thread dump: want {",
+		`{"timestamp":"2026-07-24T15:00:00Z","status":404,"error":"Not Found"}`: "this is an error of a server",
+		"[\n {\"ph\": \"X\"}]": "this is a trace for the viewer of Chrome",
 	} {
 		_, _, _, err = Open(strings.NewReader(text), "", Limit{})
 		require.ErrorIs(t, err, ErrUnknown)

@@ -61,13 +61,15 @@ func (p *Program) compare(file string, o *summaryOptions) error {
 
 // waits reads what threads waited for in a recording. With an error, it returns what came before the error; nil: nothing was read.
 func (p *Program) waits(name string, o *summaryOptions) (*compare.Run, error) {
-	sources, closeAll, err := p.open([]string{name}, replay.Span{})
-	defer closeAll()
-	if len(sources) == 0 {
+	g := replay.Gather([]string{name}, &replay.Options{Stdin: p.In, MaxUnpacked: o.unpacked})
+	defer g.Close()
+	p.note(g)
+	source, err := g.One()
+	if source == nil {
 		return nil, err
 	}
-	sources[0].MaxUnpacked = o.unpacked
-	stop := p.line().Watch(func() (string, int64, int64) { return reading(sources) })
+	stop := p.line().Watch(func() (string, int64, int64) { return reading([]replay.Source{*source}) })
 	defer stop()
-	return profiles.Waits(sources[0])
+	run, readErr := profiles.Waits(*source)
+	return run, errors.Join(err, readErr)
 }

@@ -31,7 +31,7 @@ func run(t *testing.T, stdin string, args ...string) (code int, stdout, stderr s
 }
 
 func TestErrorsNameTheRemedy(t *testing.T) {
-	missing := filepath.Join(t.TempDir(), "spans.json")
+	missing, folder := filepath.Join(t.TempDir(), "spans.json"), t.TempDir()
 	for _, test := range []struct {
 		name string
 		args []string
@@ -62,15 +62,15 @@ func TestErrorsNameTheRemedy(t *testing.T) {
 		{"existing output", []string{"record", "1", "-o", "commands_test.go"}, exitFailed, "record: commands_test.go exists; replace it with --force, or use another name"},
 		{"no program", []string{"run", "java"}, exitUsage, `run: no program given: want -- java and its arguments`},
 		{"nothing to view", []string{"view"}, exitUsage, "view: nothing to view: want recordings, or a process ID or a part of a main class"},
-		{"view of a folder", []string{"view", "."}, exitUsage, "view: . is a folder; give the recordings in it"},
+		{"view of an empty folder", []string{"view", folder}, exitFailed, "view: " + folder + " has no recording and no thread dump: it is empty"},
 		{"view of a missing file", []string{"view", "x.weft"}, exitFailed, "view: x.weft: no such file"},
 		{"nothing to ask", []string{"mcp"}, exitUsage, "mcp: want one recording, or --page URL"},
 		{"two things to ask", []string{"mcp", "x.weft", "--page", "http://localhost:8090/"}, exitUsage, "mcp: want one recording, or --page URL"},
 		{"bad page", []string{"mcp", "--page", "localhost:8090"}, exitUsage, `mcp: --page: address of the page "localhost:8090": want one such as http://localhost:8090/`},
 		{"bad limit of mcp", []string{"mcp", "--max-unpacked", "0", "x"}, exitUsage, "mcp: invalid --max-unpacked 0: want 1 to 1048576 gibibytes"},
 		{"missing file to ask", []string{"mcp", "orders"}, exitFailed, "mcp: orders: no such file"},
-		{"folder to ask", []string{"mcp", "."}, exitUsage, "mcp: . is a folder; give the recordings in it"},
-		{"other JSON", []string{"summary", "-"}, exitFailed, `standard input: unknown recording format: the file is JSON, but neither spans nor a thread dump: want {"resourceSpans": at its start, or the output of `},
+		{"empty folder to ask", []string{"mcp", folder}, exitFailed, "mcp: " + folder + " has no recording and no thread dump: it is empty"},
+		{"other JSON", []string{"summary", "-"}, exitFailed, `standard input: this is JSON, but neither spans nor a thread dump; want {"resourceSpans": at its start, or the output of `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			code, _, stderr := run(t, "{}\n{\n", test.args...)
@@ -212,7 +212,7 @@ func TestSummarySkipsMissingFiles(t *testing.T) {
 	code, stdout, stderr := run(t, "", "summary", "x.gone", wiretext.File(t, hung))
 	assert.Equal(t, exitFailed, code)
 	assert.Contains(t, stdout, "request-1 waited 25 s for it.\n")
-	assert.Equal(t, "weft: summary: open x.gone: no such file or directory\n", stderr)
+	assert.Equal(t, "weft: summary: x.gone: no such file or directory\n", stderr)
 }
 
 func TestSummaryOfNothing(t *testing.T) {

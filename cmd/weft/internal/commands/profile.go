@@ -183,16 +183,19 @@ func (p *Program) profileJVM(ctx context.Context, word string, o *profileOptions
 }
 
 func (p *Program) profileFile(name string, o *profileOptions) error {
-	if name == "-" {
-		return p.writeProfile(replay.Source{Name: "standard input", Reader: p.In, Span: o.span}, "weft", o)
+	g := replay.Gather([]string{name}, &replay.Options{Stdin: p.In, Span: o.span, MaxUnpacked: o.unpacked})
+	defer g.Close()
+	p.note(g)
+	source, err := g.One()
+	if source == nil {
+		return err
 	}
-	file, err := os.Open(name)
-	if err != nil {
-		return errors.New(printable.Text(err.Error()))
+	base := "weft"
+	if name != "-" {
+		base, _ = formats.CutCompression(filepath.Base(filepath.Clean(name)))
+		base = strings.TrimSuffix(base, filepath.Ext(base))
 	}
-	defer file.Close() //nolint:errcheck // it is only read
-	base, _ := formats.CutCompression(filepath.Base(name))
-	return p.writeProfile(replay.Source{Name: name, Path: name, Reader: file, Span: o.span}, strings.TrimSuffix(base, filepath.Ext(base)), o)
+	return errors.Join(p.writeProfile(*source, base, o), err)
 }
 
 // writeProfile reads a source and writes its profile.

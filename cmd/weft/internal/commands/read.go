@@ -7,8 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
-	"os"
+	"fmt"
 	"time"
 
 	"github.com/weft-otel/weft/cmd/weft/internal/local"
@@ -56,64 +55,35 @@ var errNoEvents = errors.New("the file contains no events of a JVM")
 
 // readInto adds recordings to a page. The error lists what cannot be read.
 func (p *Program) readInto(ctx context.Context, view *local.Page, files []string, o *readOptions) error {
-	sources, closeAll, err := p.open(files, replay.Span{})
-	defer closeAll()
-	defer context.AfterFunc(ctx, closeAll)() // ends a read that waits for the other end of a pipe
-	stop := p.line().Watch(func() (string, int64, int64) { return reading(sources) })
+	g := replay.Gather(files, &replay.Options{Stdin: p.In, Format: o.format, MaxUnpacked: cmp.Or(o.unpacked, recording.DefaultMaxUnpacked)})
+	defer g.Close()
+	defer context.AfterFunc(ctx, g.Close)() // ends a read that waits for the other end of a pipe
+	p.note(g)
+	stop := p.line().Watch(func() (string, int64, int64) { return reading(g.Sources) })
 	defer stop()
-	for i := range sources {
-		sources[i].Format, sources[i].MaxUnpacked = o.format, cmp.Or(o.unpacked, recording.DefaultMaxUnpacked)
-	}
-	joined := replay.Join(sources)
+	joined, err := replay.Join(g.Sources), g.Err
 	for i := range joined {
 		err = errors.Join(err, view.Read(ctx, joined[i]))
 	}
 	return err
 }
 
-// open opens the files; the error lists those that cannot be opened.
-func (p *Program) open(files []string, span replay.Span) (sources []replay.Source, closeAll func(), err error) {
-	var opened []io.Closer
-	closeAll = func() {
-		for _, f := range opened {
-			_ = f.Close() // read only
-		}
+func (p *Program) note(g *replay.Gathered) {
+	for _, note := range g.Notes {
+		fmt.Fprintf(p.Err, "weft: %s\n", printable.Text(note))
 	}
-	var errs []error
-	for _, name := range files {
-		if name == "-" {
-			sources = append(sources, replay.Source{Name: "standard input", Reader: p.In, Span: span})
-			continue
-		}
-		f, err := os.Open(name)
-		if err != nil {
-			errs = append(errs, errors.New(printable.Text(err.Error())))
-			continue
-		}
-		opened = append(opened, f)
-		sources = append(sources, replay.Source{Name: name, Path: name, Reader: f, Span: span})
-	}
-	return sources, closeAll, errors.Join(errs...)
 }
 
 // reading says how much of the files was read, as far as they are read in sequence.
 func reading(sources []replay.Source) (what string, done, total int64) {
 	for i := range sources {
 		source := &sources[i]
-		file, ok := source.Reader.(*os.File)
+		at, size, ok := source.Progress()
 		if !ok {
 			continue
 		}
-		info, err := file.Stat()
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		at, err := file.Seek(0, io.SeekCurrent)
-		if err != nil {
-			continue
-		}
-		done, total = done+at, total+info.Size()
-		if at < info.Size() && what == "" {
+		done, total = done+at, total+size
+		if at < size && what == "" {
 			what = "reading " + printable.Text(source.Name)
 		}
 	}

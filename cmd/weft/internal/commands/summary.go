@@ -4,6 +4,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -27,7 +28,7 @@ FILE is traces as OTLP JSON, one object per line, as the file exporter writes th
 a .jfr of JDK 11 or later, a file that an agent or weft record wrote, an ORCA log, a TPTP trace or
 triples; or thread dumps of jstack, jcmd Thread.print or kill -3, also in the log of an application.
 Several dumps of a JVM, in one file or in several, show what did not move between them. Files may be
-compressed with gzip or zstd; - reads standard input.
+compressed, or in a folder or archive (zip, tar); - reads standard input.
 
 Lines and parts of recordings that cannot be read are skipped and reported on standard error; the
 exit code is then 1.`
@@ -118,6 +119,9 @@ func (p *Program) summarize(ctx context.Context, files []string, o *summaryOptio
 		return errors.Join(err, problems)
 	}
 	s.AddAggregates(&aggregates)
+	if !s.Lasts() {
+		return cmp.Or(problems, errMoment)
+	}
 	if o.format == formatJSON {
 		err = p.writeJSON(s)
 	} else {

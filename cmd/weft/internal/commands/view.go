@@ -4,6 +4,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ const viewLong = `Serves the page: all threads over time, who waited for whom an
 of locks. It prints the address, opens the browser, and ends with ctrl-C. Only this machine can connect.
 
 FILE is a recording: a .jfr of JDK 11 or later, a file that an agent or weft record wrote, an ORCA
-log, a TPTP trace or triples; also compressed with gzip or zstd. It may also be the spans of a
+log, a TPTP trace or triples; also compressed, in a folder or archive. It may also be the spans of a
 collector as OTLP JSON (spans.json): the page then lacks the waits without a span, and says how many
 there are. With a process ID, or a part of a main class, the page shows a running JVM live; the agent
 is stopped at the end. Assistants can ask the same server, at the path mcp of its address (weft mcp).
@@ -93,10 +94,8 @@ func areFiles(words []string) (bool, error) {
 		return false, usagef("nothing to view: want recordings, or a process ID or a part of a main class")
 	}
 	for _, word := range words {
-		info, err := os.Stat(word)
+		_, err := os.Stat(word)
 		switch {
-		case err == nil && info.IsDir():
-			return false, usagef("%s is a folder; give the recordings in it", word)
 		case err == nil:
 			continue
 		case !errors.Is(err, fs.ErrNotExist):
@@ -111,7 +110,7 @@ func areFiles(words []string) (bool, error) {
 
 // isRecordingName reports whether a word looks like a file rather than a JVM.
 func isRecordingName(word string) bool {
-	for _, suffix := range []string{".weft", ".jfr", ".orca", ".trcxml", ".xml", ".txt", ".json", ".gz", ".zst"} {
+	for _, suffix := range []string{".weft", ".jfr", ".orca", ".trcxml", ".xml", ".txt", ".json", ".gz", ".zst", ".zip", ".tar", ".lz4", ".xz"} {
 		if strings.HasSuffix(word, suffix) {
 			return true
 		}
@@ -126,29 +125,34 @@ func (p *Program) viewFiles(ctx context.Context, files []string, o *viewOptions)
 		return err
 	}
 	defer view.Close(context.WithoutCancel(ctx))
-	ctx, end := context.WithCancelCause(ctx)
-	read := make(chan struct{})
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	read := make(chan error, 1)
 	go func() {
-		defer close(read)
 		err := p.readInto(ctx, view, files, &options)
 		switch {
 		case ctx.Err() != nil:
+			err = nil
 		case view.Sessions() == 0:
-			end(errors.Join(err, errNothing))
+			err = cmp.Or(err, errNoEvents)
 		case err != nil:
 			fmt.Fprintf(p.Err, "weft: %v\n", err)
+			err = nil
 		}
+		read <- err
 	}()
-	err = view.Serve(ctx, o.address, p.show(ctx, o, ""))
-	if cause := context.Cause(ctx); errors.Is(cause, errNothing) {
-		err = cause
+	select {
+	case <-view.Filled():
+	case err := <-read:
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		read <- nil
 	}
-	end(nil)
-	<-read
-	return err
+	err = view.Serve(ctx, o.address, p.show(ctx, o, ""))
+	end()
+	return errors.Join(err, <-read)
 }
-
-var errNothing = errors.New("there is nothing to view")
 
 func (p *Program) viewJVM(ctx context.Context, word string, o *viewOptions) error {
 	l, err := p.watch(ctx, word, &o.live)

@@ -87,7 +87,7 @@ func (p *Program) explain(ctx context.Context, file string, o *whyOptions) error
 		return err
 	}
 	if session.From >= session.To {
-		return errors.New("the recording has no two events at different times, so there is nothing to explain")
+		return errors.Join(problems, errMoment)
 	}
 	query := url.Values{}
 	if o.from != "" || o.to != "" {
@@ -138,3 +138,5 @@ func chooseSession(ctx context.Context, client *page.Client, start string) (*vie
 	}
 	return found[0], nil
 }
+
+var errMoment = errors.New("the recording has no two events at different times, so there is nothing to explain")

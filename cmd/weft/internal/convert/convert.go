@@ -15,6 +15,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/replay"
 	"github.com/weft-otel/weft/internal/failure"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/printable"
@@ -42,10 +43,9 @@ type Request struct {
 
 // Options of the command line, as errors name them.
 const (
-	optionForce    = "--force"
-	optionFormat   = "--to"
-	optionSession  = "--session"
-	optionUnpacked = "--max-unpacked"
+	optionForce   = "--force"
+	optionFormat  = "--to"
+	optionSession = "--session"
 )
 
 // Convert writes the input in another format. Input that cannot be read is skipped and is in the report, as is what the format cannot
@@ -86,11 +86,14 @@ func convert(ctx context.Context, req *Request, create creator) (_ Report, err e
 func (j *job) run() error {
 	options := recording.Options{
 		File: j.in.name, Symbols: j.symbols, Sidecar: j.in.sidecar, MaxProblems: maxProblems,
-		MaxUnpacked: j.req.MaxUnpacked, UnpackedOption: optionUnpacked,
+		MaxUnpacked: j.req.MaxUnpacked, UnpackedOption: replay.UnpackedOption,
 	}
 	decoder := j.in.format.New(options, recording.CompleteWaits(j))
 	err := recording.Contain(j.in.name, decoder, func() error {
 		_, err := io.Copy(decoder, j.in.reader)
+		for i := 0; i < len(j.in.more) && err == nil; i++ {
+			err = j.in.more[i].Follow(decoder)
+		}
 		return err
 	})
 	if errors.As(err, new(*failure.Panic)) {
@@ -144,6 +147,8 @@ var errNoEvents = errors.New("the recording contains no events")
 // choice reports that the input does not have the sessions that the request needs.
 func (j *job) choice() error {
 	switch n := j.written; {
+	case n == 0 && j.seen == 0 && len(j.report.Problems) > 0:
+		return errors.New(j.report.Problems[0])
 	case n == 0 && j.seen == 0:
 		return fmt.Errorf("%s: %w", printable.Text(j.in.name), errNoEvents)
 	case n == 0:

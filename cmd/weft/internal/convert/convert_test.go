@@ -309,10 +309,10 @@ func TestErrorsOfTheRequest(t *testing.T) {
 		{Request{In: in, Out: dir, Format: "native"}, "is not a regular file; use another name"},
 		{Request{In: in, Out: filepath.Join(dir, "none", "x.weft")}, "x.weft: no such file or directory"},
 		{Request{In: in + "x", Out: filepath.Join(dir, "x.weft")}, "in.weftx: no such file or directory"},
-		{Request{In: dir, Out: filepath.Join(dir, "x.weft")}, "is a directory"},
+		{Request{In: t.TempDir(), Out: filepath.Join(dir, "x.weft")}, "has no recording and no thread dump: it is empty"},
 		{Request{In: empty, Out: filepath.Join(dir, "x.weft")}, "empty: the recording is empty"},
-		{Request{In: text, Out: filepath.Join(dir, "x.weft")}, `text: unknown recording format: the file starts with "hello\n"`},
-		{Request{In: "-", Out: filepath.Join(dir, "x.weft")}, "standard input: there is none"},
+		{Request{In: text, Out: filepath.Join(dir, "x.weft")}, "text (byte 0): no thread dump in this text; want the output of jstack, "},
+		{Request{In: "-", Out: filepath.Join(dir, "x.weft")}, "there is no standard input"},
 		{Request{In: in, Out: filepath.Join(dir, "x.meta"), Format: "orca"}, "use a suffix other than .meta"},
 	} {
 		_, err := Convert(t.Context(), test.req)

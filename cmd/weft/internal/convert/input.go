@@ -8,9 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 
+	"github.com/weft-otel/weft/cmd/weft/internal/replay"
 	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/formats"
@@ -26,81 +25,54 @@ type input struct {
 	progress *progress
 	unpacked *remembering // nil: not compressed
 	free     func()
-	file     *os.File  // nil: the standard input
-	stream   io.Closer // nil: a regular file
+	gathered *replay.Gathered
+	more     []replay.Source // see replay.Join
+	stream   io.Closer       // nil: a regular file
 }
 
 func openInput(ctx context.Context, req *Request) (in *input, err error) {
-	in = &input{name: "standard input", progress: &progress{to: req.Progress}, free: func() {}}
+	in = &input{name: req.In, progress: &progress{to: req.Progress}, free: func() {}}
 	defer func() {
 		if err != nil {
 			in.close()
-			err = fmt.Errorf("%s: %s", printable.Text(in.name), printable.Text(err.Error()))
 		}
 	}()
-	limit := formats.Limit{Bytes: req.MaxUnpacked, Option: optionUnpacked}
-	file, _ := req.Stdin.(*os.File)
-	if req.In != "-" {
-		in.name, in.sidecar = req.In, formats.Sidecar(req.In)
-		if in.file, err = os.Open(req.In); err != nil {
-			return in, reason(err)
-		}
-		file = in.file
-	} else if req.Stdin == nil {
-		return in, errors.New("there is none")
+	if req.In == "-" && req.Stdin == nil {
+		return in, errors.New("there is no standard input")
 	}
-	if info := regular(file); info != nil {
-		in.progress.total = info.Size()
-		from := &counted{file: file, ctx: ctx, progress: in.progress}
-		if in.seed, err = seedOf(file); err != nil {
-			return in, reason(err)
-		}
-		in.format, in.reader, in.free, err = formats.Open(from, "", limit)
-		in.remember(in.reader != io.Reader(from))
+	in.gathered = replay.Gather([]string{req.In}, &replay.Options{Stdin: req.Stdin, MaxUnpacked: req.MaxUnpacked})
+	source, err := in.gathered.One()
+	if err != nil {
 		return in, err
 	}
-	var stream io.Reader = file
-	if file == nil {
-		stream = req.Stdin
+	if err := in.open(ctx, source); err != nil {
+		return in, fmt.Errorf("%s: %s", printable.Text(in.name), printable.Text(err.Error()))
 	}
-	from := newStopping(ctx, stream, in.progress)
+	return in, nil
+}
+
+// open opens the source.
+func (in *input) open(ctx context.Context, source *replay.Source) (err error) {
+	in.name, in.sidecar, in.more = source.Name, source.SideFiles(), source.More
+	limit := formats.Limit{Bytes: source.MaxUnpacked, Option: replay.UnpackedOption}
+	if file := source.File(); file != nil {
+		in.progress.total = source.Size()
+		from := &counted{File: file, ctx: ctx, progress: in.progress}
+		in.seed = make([]byte, formats.SeedSize)
+		n, err := file.ReadAt(in.seed, 0)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		in.seed = in.seed[:n]
+		in.format, in.reader, in.free, err = formats.Open(from, "", limit)
+		in.remember(in.reader != io.Reader(from))
+		return err
+	}
+	from := newStopping(ctx, source.Reader, in.progress)
 	in.stream = from
 	in.format, in.reader, in.seed, in.free, err = formats.OpenStream(from, "", limit)
 	in.remember(true)
-	return in, err
-}
-
-// reason returns an error without the path, which the caller adds.
-func reason(err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		return at.Err
-	}
 	return err
-}
-
-// regular describes a file that can be read at any place, from its start; nil: it cannot.
-func regular(file *os.File) fs.FileInfo {
-	if file == nil {
-		return nil
-	}
-	info, err := file.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	if at, err := file.Seek(0, io.SeekCurrent); err != nil || at != 0 {
-		return nil
-	}
-	return info
-}
-
-func seedOf(file io.ReaderAt) ([]byte, error) {
-	seed := make([]byte, formats.SeedSize)
-	n, err := file.ReadAt(seed, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	return seed[:n], nil
 }
 
 // remember keeps the errors of a reader that unpacks, or of a pipe: they concern the rest of the input only.
@@ -126,8 +98,8 @@ func (in *input) close() {
 	if in.stream != nil {
 		_ = in.stream.Close() // was only read
 	}
-	if in.file != nil {
-		_ = in.file.Close() // the same
+	if in.gathered != nil {
+		in.gathered.Close()
 	}
 }
 
@@ -147,7 +119,8 @@ func (r *remembering) Read(p []byte) (int, error) {
 
 // counted is a regular file of which reading ends with its context. Flight recordings are read at any place, others from the start.
 type counted struct {
-	file     *os.File
+	replay.File
+
 	ctx      context.Context //nolint:containedctx // readers do not pass one
 	progress *progress
 }
@@ -159,7 +132,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	if err := c.ctx.Err(); err != nil {
 		return 0, err
 	}
-	n, err := c.file.Read(p[:min(len(p), pieceSize)])
+	n, err := c.File.Read(p[:min(len(p), pieceSize)])
 	c.progress.at += int64(n)
 	return n, err
 }
@@ -169,20 +142,20 @@ func (c *counted) ReadAt(p []byte, off int64) (int, error) {
 	if err := c.ctx.Err(); err != nil {
 		return 0, err
 	}
-	n, err := c.file.ReadAt(p, off)
+	n, err := c.File.ReadAt(p, off)
 	c.progress.at = off + int64(n)
 	return n, err
 }
 
 // Seek implements io.Seeker.
 func (c *counted) Seek(offset int64, whence int) (int64, error) {
-	at, err := c.file.Seek(offset, whence)
+	at, err := c.File.Seek(offset, whence)
 	c.progress.at = at
 	return at, err
 }
 
-// Stat lets decoders find out that this is a regular file.
-func (c *counted) Stat() (fs.FileInfo, error) { return c.file.Stat() }
+// Size lets decoders find out that this is a regular file.
+func (c *counted) Size() int64 { return c.progress.total }
 
 // stopping is a stream of which reading ends with its context, although a read may wait for the other end of a pipe. That read then remains
 // until the other end writes or closes, or the program ends.

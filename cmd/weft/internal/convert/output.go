@@ -160,3 +160,12 @@ func (o *output) abort() {
 	}
 	o.made = nil
 }
+
+// reason returns an error without the path, which the caller adds.
+func reason(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}

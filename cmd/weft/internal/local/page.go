@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/collector/consumer"
@@ -47,6 +48,8 @@ type Page struct {
 	options *PageOptions
 	engine  engine.Config
 	handler http.Handler
+	filled  chan struct{} // closed by fill
+	fill    func()
 }
 
 // NewPage returns a page without sessions.
@@ -66,8 +69,9 @@ func NewPage(o *PageOptions) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{Traces: next, view: view, options: o, engine: options.Config().Engine, handler: handler}
+	p := &Page{Traces: next, view: view, options: o, engine: options.Config().Engine, handler: handler, filled: make(chan struct{})}
 	p.engine.Window = o.Window
+	p.fill = sync.OnceFunc(func() { close(p.filled) })
 	return p, nil
 }
 
@@ -76,6 +80,9 @@ func (p *Page) Handler() http.Handler { return p.handler }
 
 // Sessions is the number of JVMs that the page shows.
 func (p *Page) Sessions() int { return p.view.Stats().Sessions }
+
+// Filled is closed when the page has something of a recording to show.
+func (p *Page) Filled() <-chan struct{} { return p.filled }
 
 // Read adds the sessions of a recording. The error lists the problems of the recording; the page shows what can be read of it.
 func (p *Page) Read(ctx context.Context, source replay.Source) error {
@@ -99,7 +106,10 @@ func (r *reader) Session(s *replay.Session) {
 }
 
 // Window implements [replay.Sink].
-func (r *reader) Window(w *window.Window) { r.session.Window(w) }
+func (r *reader) Window(w *window.Window) {
+	r.session.Window(w)
+	r.page.fill()
+}
 
 // Aggregate implements [replay.Sink].
 func (r *reader) Aggregate(sums *jvmthread.Aggregate) {

@@ -137,7 +137,7 @@ func TestProfileOfAPart(t *testing.T) {
 }
 
 func TestWhatIsNoRecording(t *testing.T) {
-	for text, want := range map[string]string{"": "empty", "hello": "unknown recording format", "{}": "JSON"} {
+	for text, want := range map[string]string{"": "empty", "hello": "no thread dump in this text", "{}": "JSON"} {
 		p, err := profiles.Read(replay.Source{Name: "x", Reader: strings.NewReader(text)}, profiles.Request{})
 		require.Error(t, err, text)
 		assert.Contains(t, err.Error(), want)

@@ -6,7 +6,6 @@ package replay
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/weft-otel/weft/internal/recording"
 	"github.com/weft-otel/weft/internal/recording/dump"
@@ -30,21 +29,20 @@ func Join(sources []Source) (joined []Source) {
 
 // isDump reports whether a source is a file that can be read again, with thread dumps.
 func (s *Source) isDump() bool {
-	file, ok := s.Reader.(*os.File)
-	if !ok || s.Path == "" || !isRegular(file) {
+	file := s.File()
+	if file == nil {
 		return false
 	}
 	in, err := s.open()
-	if err != nil {
-		return false
+	if err == nil {
+		in.free()
 	}
-	in.free()
-	_, err = file.Seek(0, io.SeekStart)
-	return err == nil && in.format.Name == dump.Name
+	_, seekErr := file.Seek(0, io.SeekStart)
+	return err == nil && seekErr == nil && in.format.Name == dump.Name
 }
 
-// follow passes a source to the decoder of the one before.
-func (s *Source) follow(decoder recording.Decoder) error {
+// Follow passes a source to the decoder of the one before.
+func (s *Source) Follow(decoder recording.Decoder) error {
 	joiner, ok := decoder.(recording.Joiner)
 	if !ok {
 		return fmt.Errorf("%s: cannot continue a recording", s.Name)

@@ -34,8 +34,10 @@ type Source struct {
 	Name   string // in errors
 	Format string // empty: what the content shows
 	Path   string // of the file, to find its side files; empty if the source is not a file
-	Span   Span   // part of a recording to read; zero: all of it
-	Reader io.Reader
+	// Sidecar is as in recording.Options; nil: side files are next to Path.
+	Sidecar func(extension string) (io.ReadCloser, error)
+	Span    Span // part of a recording to read; zero: all of it
+	Reader  io.Reader
 	// MaxUnpacked bounds the bytes that are read of a compressed or piped file, decompressed; 0: recording.DefaultMaxUnpacked.
 	MaxUnpacked int64
 	More        []Source // files that continue the recording, see Join
@@ -72,15 +74,13 @@ func Play(ctx context.Context, source Source, cfg engine.Config, sink Sink) erro
 	p := &player{ctx: ctx, sink: sink, symbols: sym, format: in.format.Name, cfg: cfg, name: source.Name, span: source.Span, seed: in.seed}
 	options := recording.Options{
 		File: source.Name, Symbols: sym, MaxProblems: MaxReported, MaxUnpacked: source.MaxUnpacked, UnpackedOption: UnpackedOption,
-	}
-	if source.Path != "" {
-		options.Sidecar = formats.Sidecar(source.Path)
+		Sidecar: source.SideFiles(),
 	}
 	decoder := in.format.New(options, recording.CompleteWaits(p))
 	err = recording.Contain("", decoder, func() error {
 		_, err := io.Copy(decoder, in.reader)
 		for i := range source.More {
-			err = errors.Join(err, source.More[i].follow(decoder))
+			err = errors.Join(err, source.More[i].Follow(decoder))
 		}
 		err = errors.Join(err, decoder.Close())
 		p.close(jvmthread.NoTime, window.CutLost)
@@ -93,6 +93,14 @@ func Play(ctx context.Context, source Source, cfg engine.Config, sink Sink) erro
 		p.problems = append(p.problems, fmt.Errorf("and %s", wording.Plural(more-MaxReported, "more problem")))
 	}
 	return errors.Join(append(p.problems, err)...)
+}
+
+// SideFiles returns a function for recording.Options; nil: there are none.
+func (s *Source) SideFiles() func(extension string) (io.ReadCloser, error) {
+	if s.Sidecar == nil && s.Path != "" {
+		return formats.Sidecar(s.Path)
+	}
+	return s.Sidecar
 }
 
 // player is the sink of a recording: it turns events into windows.

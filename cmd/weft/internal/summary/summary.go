@@ -106,6 +106,11 @@ func Ask(ctx context.Context, client *page.Client, o *Options) (*Summary, error)
 	return out, nil
 }
 
+// Lasts reports whether a session has more than a moment.
+func (s *Summary) Lasts() bool {
+	return slices.ContainsFunc(s.Sessions, func(one Session) bool { return one.Aggregated || one.Session.From < one.Session.To })
+}
+
 // asker asks about a range of a session.
 type asker struct {
 	client *page.Client
