@@ -109,6 +109,8 @@ const (
 	typeSample
 	typeSetting
 	typePark
+	typeDeadlocked
+	typeVMOperation
 )
 
 var testClasses = []testClass{
@@ -165,6 +167,16 @@ var testClasses = []testClass{
 	{typeSample, "jdk.ExecutionSample", [][3]string{{"startTime", "1"}, {"sampledThread", "23", "constant"}}},
 	{typePark, "jdk.ThreadPark", [][3]string{{"startTime", "1"}, {"duration", "1"}, {"eventThread", "23", "constant"}}},
 	{typeSetting, "jdk.ActiveSetting", [][3]string{{"startTime", "1"}, {"id", "1"}, {"name", "4"}, {"value", "4"}}},
+	{typeDeadlocked, "datadog.DeadlockedThread", [][3]string{
+		{"startTime", "1"},
+		{"threadId", "1"},
+		{"threadName", "4"},
+		{"lockName", "4"},
+		{"lockOwnerThreadId", "1"},
+		{"lockOwnerThreadName", "4"},
+		{"waitingFrame", "4"},
+	}},
+	{typeVMOperation, "jdk.ExecuteVMOperation", [][3]string{{"startTime", "1"}, {"duration", "1"}, {"eventThread", "23", "constant"}}},
 	{typeInfo, "jdk.JVMInformation", [][3]string{{"startTime", "1"}, {"jvmName", "4"}, {"javaArguments", "4"}, {"pid", "1"}}},
 }
 
@@ -191,7 +203,11 @@ func (b *builder) metadata() {
 	begin("root", 2)
 	begin("metadata", len(testClasses))
 	for _, c := range testClasses {
-		begin("class", len(c.fields), "id", strconv.Itoa(c.id), "name", c.name)
+		attributes := []string{"id", strconv.Itoa(c.id), "name", c.name}
+		if c.id >= typeEnter {
+			attributes = append(attributes, "superType", "jdk.jfr.Event")
+		}
+		begin("class", len(c.fields), attributes...)
 		for _, f := range c.fields {
 			attributes := []string{"name", f[0], "class", f[1]}
 			switch f[2] {
@@ -286,6 +302,11 @@ func (b *builder) dump(start int64, text string) {
 // sample finds the worker running.
 func (b *builder) sample(start int64) {
 	b.event(typeSample, func(e *builder) { e.long(b.ticks + start).long(2) })
+}
+
+// operate writes an event that is not read.
+func (b *builder) operate(start int64) {
+	b.event(typeVMOperation, func(e *builder) { e.long(b.ticks + start).long(10).long(1) })
 }
 
 // settings states which events are recorded.

@@ -186,7 +186,7 @@ func (u *unread) add(more unread) {
 
 // read passes each event of a thread to take, and the offset after it, except those whose start is not wanted.
 func (c *chunk) read(
-	n *names, clk *clock, from, to int64, buf []byte, wanted func(begin jvmthread.Time) bool, take func(r *record, after int64),
+	n *names, from, to int64, buf []byte, wanted func(begin jvmthread.Time) bool, take func(r *record, after int64),
 ) (bad unread, err error) {
 	var v values
 	var r record
@@ -200,11 +200,11 @@ func (c *chunk) read(
 		cur = cursor{b: s.body, raw: c.raw}
 		if len(p.steps) > 0 && p.steps[0].slot == slotStart { // as in all JDKs
 			begin := cur
-			if !wanted(jvmthread.Time(clk.at(begin.long()))) && !begin.failed {
+			if !wanted(jvmthread.Time(c.clock.at(begin.long()))) && !begin.failed {
 				continue
 			}
 		}
-		switch ok := n.read(p, clk, &cur, &v, &r); {
+		switch ok := n.read(p, &c.clock, &cur, &v, &r); {
 		case cur.failed:
 			bad.malformed++
 		case r.stray && r.kind != kindSample:

@@ -65,6 +65,8 @@ func (d *Decoder) show(of *dumped) (*shown, error) {
 // sampled, and at the dump before if that shows something else. All longer waits before would have events, so it is taken to begin at that time.
 // Instead, the thread may have had many shorter ones; then it is not said that the last one did not end.
 func (d *Decoder) hang(r *run) error {
+	s := &d.splitter
+	s.open = make(map[jvmthread.ThreadID]jvmthread.Event)
 	if len(r.dumps) == 0 {
 		return nil
 	}
@@ -79,9 +81,7 @@ func (d *Decoder) hang(r *run) error {
 		}
 	}
 	last.find(r.ends.locks)
-	begin := jvmthread.Time(d.session.clock.at(r.parts[0].startTicks))
-	s := &d.splitter
-	s.open = make(map[jvmthread.ThreadID]jvmthread.Event)
+	begin := jvmthread.Time(r.parts[0].clock.at(r.parts[0].startTicks))
 	for _, id := range slices.Sorted(maps.Keys(last.waits)) {
 		ev := last.waits[id]
 		least, recorded := r.least[ev.Kind]

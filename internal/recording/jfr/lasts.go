@@ -118,7 +118,7 @@ func (d *Decoder) scanLasts(c *chunk, l *lasts) (list blocks, bad unread, err er
 	n := d.names(c)
 	n.brief, list.size = true, d.blockSize
 	all := func(jvmthread.Time) bool { return true }
-	bad, err = c.read(n, &d.session.clock, c.at+headerSize, c.until, d.buf, all, func(r *record, after int64) {
+	bad, err = c.read(n, c.at+headerSize, c.until, d.buf, all, func(r *record, after int64) {
 		l.see(r)
 		list.add(r.event.Time, after)
 	})

@@ -127,7 +127,7 @@ func (m *metadata) add(elements []element) error {
 		}
 		id, err := strconv.ParseInt(e.attributes["id"], 10, 64)
 		if err != nil {
-			return fmt.Errorf("id of class %q: %w", e.attributes["name"], err)
+			return fmt.Errorf("the id %q of class %q is not a number", e.attributes["id"], e.attributes["name"])
 		}
 		m.classes[id] = &class{id: id, name: e.attributes["name"]}
 		m.byName[e.attributes["name"]] = m.classes[id]
@@ -158,7 +158,7 @@ func (m *metadata) addFields(e *element, units map[int64]bool) error {
 		}
 		id, err := strconv.ParseInt(f.attributes["class"], 10, 64)
 		if err != nil {
-			return fmt.Errorf("class of field %s.%s: %w", c.name, f.attributes["name"], err)
+			return fmt.Errorf("the class %q of field %s.%s is not a number", f.attributes["class"], c.name, f.attributes["name"])
 		}
 		parsed := field{
 			name: f.attributes["name"], class: id, constant: f.attributes["constantPool"] == "true", array: f.attributes["dimension"] == "1",

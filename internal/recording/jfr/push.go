@@ -130,6 +130,7 @@ func (d *Decoder) takePart(h header, size int64, complete bool) {
 	if !complete {
 		c.until = min(c.until, c.stable)
 	}
+	c.clock = d.session.clock
 	if q.began && d.session.includes(c) {
 		d.session.extend(c)
 	} else {
@@ -138,6 +139,7 @@ func (d *Decoder) takePart(h header, size int64, complete bool) {
 			d.end()
 		}
 		d.begin(c)
+		d.announce()
 	}
 	q.began = true
 	if q.last {
@@ -155,7 +157,7 @@ func (d *Decoder) splitPushed(c *chunk, from int64, complete bool) {
 	until := d.watermark
 	all := func(jvmthread.Time) bool { return true }
 	names := d.names(c)
-	bad, _ := c.read(names, &d.session.clock, from, c.until, d.buf, all, func(r *record, _ int64) { // memory does not fail
+	bad, _ := c.read(names, from, c.until, d.buf, all, func(r *record, _ int64) { // memory does not fail
 		if len(records) >= 2*sliceRecords {
 			lost++
 			return

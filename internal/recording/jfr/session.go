@@ -18,12 +18,13 @@ import (
 
 // session is the run of the JVM that wrote the current chunk.
 type session struct {
-	clock    clock // of the first chunk: the wall clock may have been set since
-	perTick  int64 // ticks per second
-	ticks    int64 // start of the last chunk
-	jvm      jvmInformation
-	last     jvmthread.Time
-	shutdown bool
+	clock     clock // of the first chunk: the wall clock may have been set since
+	perTick   int64 // ticks per second
+	ticks     int64 // start of the last chunk
+	jvm       jvmInformation
+	last      jvmthread.Time
+	shutdown  bool
+	announced recording.Session
 }
 
 // includes reports whether a chunk is of the same run of the same JVM.
@@ -41,12 +42,13 @@ func (s *session) extend(c *chunk) {
 	if !s.jvm.known {
 		s.jvm = c.about.jvm
 	}
-	s.last = max(s.last, jvmthread.Time(s.clock.at(c.startTicks)+max(0, c.durationNanos)))
+	s.last = max(s.last, jvmthread.Time(c.clock.at(c.startTicks)+max(0, c.durationNanos)))
 }
 
 // begin starts a session with its first chunk.
 func (d *Decoder) begin(c *chunk) {
-	d.session = session{clock: newClock(&c.header), perTick: c.ticksPerSecond, last: math.MinInt64}
+	c.clock = newClock(&c.header)
+	d.session = session{clock: c.clock, perTick: c.ticksPerSecond, last: math.MinInt64}
 	d.session.extend(c)
 	d.watermark = math.MinInt64
 	d.splitter.late, d.splitter.lasts, d.splitter.open = d.splitter.late[:0], nil, nil
@@ -64,7 +66,12 @@ func (d *Decoder) begin(c *chunk) {
 	add("service.name", serviceOf(command))
 	add("process.runtime.name", c.pools.text(jvm.name))
 	add("process.runtime.version", versionOf(c.pools.text(jvm.version)))
-	d.Session(&announced)
+	d.session.announced = announced
+}
+
+// announce passes on the session, when what it lacks is known.
+func (d *Decoder) announce() {
+	d.Session(&d.session.announced)
 }
 
 // finish passes on the events held back.

@@ -19,8 +19,9 @@ import (
 type part struct {
 	header
 
-	at, end int64          // offsets in the source
-	start   jvmthread.Time // by the clock of the session
+	at, end int64 // offsets in the source
+	clock   clock
+	start   jvmthread.Time // by this clock
 	blocks  blocks
 	bad     unread
 	open    *chunk // nil: it is opened again when its events are read
@@ -136,10 +137,18 @@ func (d *Decoder) run(src io.ReaderAt, parts []part) (n int, err error) {
 			continue
 		case !d.session.includes(c):
 			return n, d.chunks(src, &r)
-		case problem != nil:
+		}
+		var overlaps bool
+		if c.clock, overlaps = d.place(c, &r.parts[len(r.parts)-1]); overlaps { // of another recorder of the same JVM
+			if known, _, err := d.scanLasts(c, newLasts()); err != nil || len(known.list) > 0 {
+				return n, errors.Join(err, d.chunks(src, &r))
+			}
+			continue
+		}
+		if problem != nil {
 			d.broken(problem)
 		}
-		if err := d.survey(&r, c, jvmthread.Time(d.session.clock.at(c.startTicks))); err != nil {
+		if err := d.survey(&r, c, jvmthread.Time(c.clock.at(c.startTicks))); err != nil {
 			return n, err
 		}
 	}
@@ -159,7 +168,7 @@ func (d *Decoder) survey(r *run, c *chunk, start jvmthread.Time) (err error) {
 	r.parts = append(r.parts, p)
 	r.sampled, r.least = c.settings()[wantedEvents[kindSample].name].enabled == "true", c.leastOf()
 	for _, of := range c.about.dumps {
-		r.dumps = append(r.dumps[max(0, len(r.dumps)-1):], dumped{jvmthread.Time(d.session.clock.at(of.ticks)), c.pools.text(of.text)})
+		r.dumps = append(r.dumps[max(0, len(r.dumps)-1):], dumped{jvmthread.Time(c.clock.at(of.ticks)), c.pools.text(of.text)})
 	}
 	isEarly := func(begin jvmthread.Time) bool { return begin < start && len(r.early) < maxEarly }
 	names := d.names(c)
@@ -168,7 +177,7 @@ func (d *Decoder) survey(r *run, c *chunk, start jvmthread.Time) (err error) {
 			continue
 		}
 		from, to := p.blocks.list[i].within(c, 0)
-		_, err = c.read(names, &d.session.clock, from, to, d.buf, isEarly, func(rec *record, _ int64) { r.early = append(r.early, *rec) })
+		_, err = c.read(names, from, to, d.buf, isEarly, func(rec *record, _ int64) { r.early = append(r.early, *rec) })
 		if err != nil {
 			return err
 		}
@@ -178,6 +187,7 @@ func (d *Decoder) survey(r *run, c *chunk, start jvmthread.Time) (err error) {
 
 // chunks passes on the events of a run, and its end.
 func (d *Decoder) chunks(src io.ReaderAt, r *run) error {
+	d.announce()
 	if err := d.hang(r); err != nil {
 		return err
 	}
@@ -232,7 +242,7 @@ func (d *Decoder) passChunk(c *chunk, p *part, until jvmthread.Time, early []rec
 				continue
 			}
 			from, to := b.within(c, from)
-			if _, err := c.read(names, &d.session.clock, from, to, d.buf, s.wants, s.add); err != nil {
+			if _, err := c.read(names, from, to, d.buf, s.wants, s.add); err != nil {
 				return err
 			}
 		}
