@@ -31,6 +31,7 @@ type Session struct {
 	Attributes  []wire.Attribute    // resource attributes in OpenTelemetry's semantic conventions
 	SingleEnded bool                // the end of a wait is one event, not two; see CompleteWaits
 	Thresholds  []string            // minimum durations of recorded events, for people: "jdk.ThreadPark: 20ms"
+	Unused      string              // events that are not read and may explain waits, for people: "9,212 jdk.ExecuteVMOperation"
 	Dumps       []jvmthread.Time    // the only times at which it is known what threads did, rising; nil: it is known at all times
 }
 

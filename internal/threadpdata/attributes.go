@@ -37,6 +37,7 @@ const (
 
 	attrRecordingFormat     = "weft.recording.format"     // resource; string; format of the recording, if the session is not from an agent
 	attrRecordingDumps      = "weft.recording.dumps"      // resource; string; times of the thread dumps that are all that is known, in nanoseconds since 1970
+	attrRecordingUnused     = "weft.recording.unused"     // resource; string; events that are not read and may explain waits
 	attrRecordingThresholds = "weft.recording.thresholds" // resource; string; minimum durations of recorded events
 
 	attrCarrierThread = "weft.thread.carrier" // bool; the thread carries virtual threads

@@ -36,6 +36,7 @@ func FillResource(res pcommon.Resource, session jvmthread.SessionID, pid uint32,
 func MarkRecording(res pcommon.Resource, format string, session *recording.Session) {
 	res.Attributes().PutStr(attrRecordingFormat, format)
 	putText(res.Attributes(), attrRecordingThresholds, strings.Join(session.Thresholds, "; "))
+	putText(res.Attributes(), attrRecordingUnused, session.Unused)
 	putText(res.Attributes(), attrRecordingDumps, dumpTimes(session.Dumps))
 	putTrue(res.Attributes(), attrSingleEnded, session.SingleEnded)
 }
@@ -84,6 +85,8 @@ func SpansSession(res pcommon.Resource) (session recording.Session, ok bool) {
 			session.Dumps = DumpTimes(a.Value)
 		case attrRecordingThresholds:
 			session.Thresholds = strings.Split(a.Value, "; ")
+		case attrRecordingUnused:
+			session.Unused = a.Value
 		case attrRecordingFormat:
 		case attrServiceInstanceID:
 			return a.Value == id.String() // FillResource adds it

@@ -22,10 +22,12 @@ type chunk struct {
 	dumps    int64                // the type of thread dumps; 0: there are none
 	pools    *constants
 	about    about
-	held     int64 // bytes of its metadata and constants, and least memory of a chunk: see maxOpen
-	until    int64 // end of the readable events
-	stable   int64 // end of the last checkpoint: the constants of all events before it are known
-	damaged  bool  // openChunk returned a problem
+	kinds    kindsOf
+	counts   [2]counted // of events that are not read and may explain waits; of all events
+	held     int64      // bytes of its metadata and constants, and least memory of a chunk: see maxOpen
+	until    int64      // end of the readable events
+	stable   int64      // end of the last checkpoint: the constants of all events before it are known
+	damaged  bool       // openChunk returned a problem
 }
 
 // smallTypes limits the length of chunk.plans. Type ids of the JDK's events are below 1 000.
@@ -87,6 +89,7 @@ func (c *chunk) compile(meta *metadata) *recording.Problem {
 		c.plans[class.id] = ep
 	}
 	c.held += int64(len(c.plans)) * 8
+	c.kinds = c.describe(meta)
 	return nil
 }
 
@@ -133,6 +136,8 @@ func (c *chunk) findMetadata(buf []byte) (found *metadata, problem *recording.Pr
 // index reads the constants and the events about the recording.
 func (c *chunk) index(buf []byte) (problem *recording.Problem, err error) {
 	var v values
+	var counts [smallTypes]uint64
+	defer func() { c.name(&counts) }()
 	s := c.scan(c.at+headerSize, c.end, buf)
 	s.large = c.dumps
 	for s.next() {
@@ -142,7 +147,12 @@ func (c *chunk) index(buf []byte) (problem *recording.Problem, err error) {
 			if err := c.pools.add(s.body); err != nil && problem == nil {
 				problem = malformed("constants, some names are missing", s.at, err)
 			}
-		} else if p := c.plan(s.kind); p != nil {
+			continue
+		}
+		if s.kind > typeCheckpoint && s.kind < smallTypes {
+			counts[s.kind]++
+		}
+		if p := c.plan(s.kind); p != nil {
 			c.learn(p, &s.event, &v)
 		}
 	}

@@ -67,3 +67,28 @@ func TestChunkOfAnotherRecorder(t *testing.T) {
 		})
 	}
 }
+
+func TestEventsThatAreNotUsed(t *testing.T) {
+	operate := func(b *builder) {
+		for range 1200 {
+			b.operate(200)
+		}
+	}
+	assert.Empty(t, readBytes(t, newBuilder(true).chunk(func(b *builder) { b.sleep(200, 600) })).sessions[0].Unused)
+	c := readBytes(t, newBuilder(true).chunk(func(b *builder) {
+		b.sleep(200, 600)
+		operate(b)
+	}))
+	assert.Equal(t, "1,200 jdk.ExecuteVMOperation", c.sessions[0].Unused)
+	assert.Empty(t, c.problems)
+	c = readBytes(t, newBuilder(true).chunk(func(b *builder) {
+		b.sample(100)
+		operate(b)
+	}))
+	require.Len(t, c.problems, 1)
+	assert.Equal(t, "the recording has no waits of threads, only 1,200 jdk.ExecuteVMOperation, 1 jdk.ExecutionSample; "+
+		"to record waits: jcmd PID JFR.start settings=profile", c.problems[0].What+"; "+c.problems[0].Remedy)
+	many := counted{"a": 1, "b": 1234567, "c": 2}
+	assert.Equal(t, "1,234,567 b, 2 c and 1 other kind of events", many.list(2))
+	assert.Equal(t, "1,234,567 b and 2 other kinds of events", many.list(1))
+}

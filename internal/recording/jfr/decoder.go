@@ -35,8 +35,9 @@ type Decoder struct {
 	session   session
 	source    int64 // offset of the current source in the recording
 	late      uint64
-	lost      uint64 // events that could not be read since the last batch
-	lifted    bool   // overlapping chunks have been reported
+	lost      uint64  // events that could not be read since the last batch
+	lifted    bool    // overlapping chunks have been reported
+	counts    counted // of all events
 
 	pushed pushed
 }
@@ -45,7 +46,7 @@ var _ recording.Decoder = (*Decoder)(nil)
 
 // NewDecoder returns a decoder for one recording.
 func NewDecoder(options recording.Options, sink recording.Sink) *Decoder {
-	return &Decoder{Output: recording.NewOutput(options, sink), watermark: math.MinInt64, slice: slice{room: sliceRecords}, blockSize: blockSize}
+	return &Decoder{Output: recording.NewOutput(options, sink), watermark: math.MinInt64, slice: slice{room: sliceRecords}, blockSize: blockSize, counts: counted{}}
 }
 
 // report reports a problem at an offset in the current source.

@@ -13,6 +13,7 @@ import (
 type class struct {
 	id     int64
 	name   string
+	event  bool
 	fields []field
 }
 
@@ -129,7 +130,7 @@ func (m *metadata) add(elements []element) error {
 		if err != nil {
 			return fmt.Errorf("the id %q of class %q is not a number", e.attributes["id"], e.attributes["name"])
 		}
-		m.classes[id] = &class{id: id, name: e.attributes["name"]}
+		m.classes[id] = &class{id: id, name: e.attributes["name"], event: e.attributes["superType"] == "jdk.jfr.Event"}
 		m.byName[e.attributes["name"]] = m.classes[id]
 	}
 	units := map[int64]bool{} // annotations whose value is a unit of time

@@ -24,6 +24,7 @@ type session struct {
 	jvm       jvmInformation
 	last      jvmthread.Time
 	shutdown  bool
+	unused    counted // events that may explain waits
 	announced recording.Session
 }
 
@@ -48,7 +49,7 @@ func (s *session) extend(c *chunk) {
 // begin starts a session with its first chunk.
 func (d *Decoder) begin(c *chunk) {
 	c.clock = newClock(&c.header)
-	d.session = session{clock: c.clock, perTick: c.ticksPerSecond, last: math.MinInt64}
+	d.session = session{clock: c.clock, perTick: c.ticksPerSecond, last: math.MinInt64, unused: counted{}}
 	d.session.extend(c)
 	d.watermark = math.MinInt64
 	d.splitter.late, d.splitter.lasts, d.splitter.open = d.splitter.late[:0], nil, nil
@@ -71,6 +72,7 @@ func (d *Decoder) begin(c *chunk) {
 
 // announce passes on the session, when what it lacks is known.
 func (d *Decoder) announce() {
+	d.session.announced.Unused = d.session.unused.list(maxNamed)
 	d.Session(&d.session.announced)
 }
 

@@ -47,6 +47,7 @@ func (d *Decoder) whole(src io.ReaderAt, size int64) error {
 		n, err = d.run(src, parts)
 		parts = parts[n:]
 	}
+	d.reportEmpty()
 	return errors.Join(err, d.Err())
 }
 
@@ -143,6 +144,7 @@ func (d *Decoder) run(src io.ReaderAt, parts []part) (n int, err error) {
 			if known, _, err := d.scanLasts(c, newLasts()); err != nil || len(known.list) > 0 {
 				return n, errors.Join(err, d.chunks(src, &r))
 			}
+			d.tally(c)
 			continue
 		}
 		if problem != nil {
@@ -157,6 +159,7 @@ func (d *Decoder) run(src io.ReaderAt, parts []part) (n int, err error) {
 
 // survey adds a chunk to a run, with its early records and the ends of its threads.
 func (d *Decoder) survey(r *run, c *chunk, start jvmthread.Time) (err error) {
+	d.tally(c)
 	p := c.part
 	p.start = start
 	if p.blocks, p.bad, err = d.scanLasts(c, r.ends); err != nil {

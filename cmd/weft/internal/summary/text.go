@@ -94,6 +94,10 @@ func (s *Session) writeHead(b *strings.Builder) {
 		fmt.Fprintf(b, "The history before %s did not fit into memory: all sums are of the time since.\n", clock(d, d.From))
 	}
 	s.writeThresholds(b)
+	if unused := s.Session.Attributes["weft.recording.unused"]; unused != "" {
+		b.WriteString("\n")
+		writeSentence(b, printable.Text("Not used, though they may explain waits: "+unused+"."))
+	}
 }
 
 // writeThresholds lists what a recording omits, because zero waits may just mean short waits.
