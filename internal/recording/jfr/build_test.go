@@ -304,6 +304,13 @@ func (b *builder) sample(start int64) {
 	b.event(typeSample, func(e *builder) { e.long(b.ticks + start).long(2) })
 }
 
+// deadlocked reports that a thread waits for another one forever.
+func (b *builder) deadlocked(start, id int64, name, lock string, owner int64, ownerName, frame string) {
+	b.event(typeDeadlocked, func(e *builder) {
+		e.long(b.ticks + start).long(id).text(name).text(lock).long(owner).text(ownerName).text(frame)
+	})
+}
+
 // operate writes an event that is not read.
 func (b *builder) operate(start int64) {
 	b.event(typeVMOperation, func(e *builder) { e.long(b.ticks + start).long(10).long(1) })

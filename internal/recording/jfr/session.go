@@ -119,12 +119,13 @@ func versionOf(text string) string {
 
 // about holds the events of a chunk about the recording itself.
 type about struct {
-	jvm      jvmInformation
-	settings []setting
-	dumps    []dumpText // the first and the last one
-	large    int        // dumps that are too large
-	lost     int64      // bytes, from jdk.DataLoss
-	shutdown bool
+	jvm       jvmInformation
+	settings  []setting
+	dumps     []dumpText // the first and the last one
+	deadlocks []deadlockText
+	large     int   // dumps that are too large
+	lost      int64 // bytes, from jdk.DataLoss
+	shutdown  bool
 }
 
 type jvmInformation struct {
@@ -173,6 +174,14 @@ func (c *chunk) learn(p *eventPlan, ev *event, v *values) {
 	case kindDump:
 		c.about.dumps = append(c.about.dumps[:min(len(c.about.dumps), 1)], dumpText{v.n[slotStart], v.text[slotName.text()]})
 		c.held += int64(len(ev.body))
+	case kindDeadlocked:
+		if len(c.about.deadlocks) < maxSettings {
+			c.about.deadlocks = append(c.about.deadlocks, deadlockText{
+				ticks: v.n[slotStart], thread: v.n[slotID], owner: v.n[slotPeer], name: v.text[slotName.text()], lock: v.text[slotValue.text()],
+				ownerName: v.text[slotOSName.text()], frame: v.text[slotCommand.text()],
+			})
+			c.held += int64(len(ev.body))
+		}
 	case kindLoss:
 		c.about.lost += max(0, v.n[slotAmount])
 	default:

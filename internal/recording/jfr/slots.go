@@ -74,6 +74,7 @@ const (
 	kindJVM
 	kindLoss
 	kindDump
+	kindDeadlocked
 	kindShutdown
 	numKinds
 )
@@ -116,8 +117,12 @@ var wantedEvents = [numKinds]struct {
 	kindJVM: {"jdk.JVMInformation", fields{
 		"jvmName": slotName, "jvmVersion": slotVersion, "javaArguments": slotCommand, "jvmStartTime": slotJVMStart, "pid": slotPID,
 	}},
-	kindLoss:     {"jdk.DataLoss", fields{"startTime": slotStart, "amount": slotAmount}},
-	kindDump:     {"jdk.ThreadDump", fields{"startTime": slotStart, "result": slotName}},
+	kindLoss: {"jdk.DataLoss", fields{"startTime": slotStart, "amount": slotAmount}},
+	kindDump: {"jdk.ThreadDump", fields{"startTime": slotStart, "result": slotName}},
+	kindDeadlocked: {"datadog.DeadlockedThread", fields{
+		"startTime": slotStart, "threadId": slotID, "threadName": slotName, "lockName": slotValue, "lockOwnerThreadId": slotPeer,
+		"lockOwnerThreadName": slotOSName, "waitingFrame": slotCommand,
+	}},
 	kindShutdown: {"jdk.Shutdown", fields{"startTime": slotStart}},
 }
 

@@ -95,11 +95,12 @@ func truncatedChunk(have, size int64) string {
 
 // run is the chunks of one session.
 type run struct {
-	parts []part
-	ends  *lasts
-	early []record // that begin before the chunk that contains them
-	dumps []dumped // the last two
-	held  int64    // bytes of metadata and constants
+	parts     []part
+	ends      *lasts
+	early     []record // that begin before the chunk that contains them
+	dumps     []dumped // the last two
+	deadlocks map[jvmthread.ThreadID]*deadlocked
+	held      int64 // bytes of metadata and constants
 
 	// Of the last chunk:
 	sampled bool                              // threads that run are sampled
@@ -173,6 +174,7 @@ func (d *Decoder) survey(r *run, c *chunk, start jvmthread.Time) (err error) {
 	for _, of := range c.about.dumps {
 		r.dumps = append(r.dumps[max(0, len(r.dumps)-1):], dumped{jvmthread.Time(c.clock.at(of.ticks)), c.pools.text(of.text)})
 	}
+	r.seeDeadlocks(c)
 	isEarly := func(begin jvmthread.Time) bool { return begin < start && len(r.early) < maxEarly }
 	names := d.names(c)
 	for i := range p.blocks.list {
@@ -194,6 +196,7 @@ func (d *Decoder) chunks(src io.ReaderAt, r *run) error {
 	if err := d.hang(r); err != nil {
 		return err
 	}
+	d.lockUp(r)
 	early, parts := r.early, r.parts
 	slices.SortStableFunc(early, func(a, b record) int { return cmp.Compare(a.event.Time, b.event.Time) })
 	for i := range parts {
