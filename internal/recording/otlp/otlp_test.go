@@ -250,7 +250,7 @@ func TestBadInput(t *testing.T) {
 		"last line":        {lines[0] + lines[1] + lines[2][:len(lines[2])/2], "spans.json:3 (byte " + strconv.Itoa(len(lines[0])+len(lines[1])) + "): " + cut},
 		"first line":       {lines[0][:700] + "\n" + lines[0] + lines[1], "spans.json:1 (byte 0): " + cut},
 		"killed":           {lines[0] + lines[1][:800] + lines[1], "spans.json:2 (byte " + strconv.Itoa(len(lines[0])) + "): " + cut},
-		"text":             {lines[0] + "oops\n" + lines[1], "spans.json:2 (byte " + strconv.Itoa(len(lines[0])) + "): not OTLP JSON: "},
+		"text":             {lines[0] + "oops\n" + lines[1], "spans.json:2 (byte " + strconv.Itoa(len(lines[0])) + "): not OTLP JSON; the other lines are read; want lines of "},
 		"nested":           {lines[0] + deep + lines[1], "the request is nested more than 100 levels deep, and is skipped; write smaller batches, or raise max_record_size"},
 		"too many objects": {lines[0] + `{"resourceSpans":[{"scopeSpans":[{"spans":[` + strings.Repeat("{},", 2<<20) + "{}]}]}]}\n" + lines[1], " objects, want at most 2097152; write smaller batches"},
 		"too long":         {lines[0] + `{"resourceSpans":[{"x":"` + strings.Repeat("a", 64<<20) + "\"}]}\n" + lines[1], "the request is longer than 67108864 bytes, and is skipped"},
