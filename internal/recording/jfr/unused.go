@@ -113,6 +113,11 @@ func (d *Decoder) reportEmpty() {
 	if begun := d.session.perTick > 0; !begun || d.Counts.Events > 0 || d.Err() != nil {
 		return
 	}
+	for kind := range kindSample {
+		if d.counts[wantedEvents[kind].name] > 0 {
+			return // they are of unknown threads
+		}
+	}
 	const remedy = "to record waits: jcmd PID JFR.start settings=profile"
 	if len(d.counts) == 0 {
 		d.ReportAt(0, "the recording has no events", remedy)
