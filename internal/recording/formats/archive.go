@@ -77,6 +77,9 @@ func OpenArchive(file *os.File, limit Limit) (_ *Archive, err error) {
 		return nil, err
 	}
 	head = head[:n]
+	if isJar(head) {
+		return nil, rewind(file)
+	}
 	u := unpacking{limit: limit}
 	unpack := func() error { return u.zip(file) }
 	if !isZip(head) {

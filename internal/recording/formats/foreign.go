@@ -54,14 +54,10 @@ var foreign = [...]struct{ magic, is, remedy string }{
 
 // foreignTo describes the file that starts with head; nil: its kind is unknown.
 func foreignTo(head []byte) *Foreign {
-	for i := range foreign {
-		f := &foreign[i]
-		if bytes.HasPrefix(head, []byte(f.magic)) {
-			return &Foreign{f.is, f.remedy}
-		}
-	}
 	text := strings.ToLower(string(bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n")))
 	switch {
+	case isJar(head):
+		return &Foreign{"a jar", onlyJVMs}
 	case strings.HasPrefix(text, "\x7felf"):
 		return elf(head)
 	case isTar(head):
@@ -69,7 +65,19 @@ func foreignTo(head []byte) *Foreign {
 	case strings.HasPrefix(text, "<!doctype html"), strings.HasPrefix(text, "<html"):
 		return &Foreign{"a web page", "download the file itself"}
 	}
+	for i := range foreign {
+		f := &foreign[i]
+		if bytes.HasPrefix(head, []byte(f.magic)) {
+			return &Foreign{f.is, f.remedy}
+		}
+	}
 	return protobuf(head)
+}
+
+// isJar reports whether the first file of a zip archive is where tools put it in jars.
+func isJar(head []byte) bool {
+	const offsetOfName = 30
+	return isZip(head) && len(head) > offsetOfName && bytes.HasPrefix(head[offsetOfName:], []byte("META-INF/"))
 }
 
 func elf(head []byte) *Foreign {
@@ -92,17 +100,17 @@ func protobuf(head []byte) *Foreign {
 	}
 	message := head[n+m:]
 	message = message[:min(uint64(len(message)), length)]
-	highest, fields := protowire.Number(0), 0
+	highest, numbers := protowire.Number(0), true
 	for len(message) > 0 {
-		field, _, size := protowire.ConsumeField(message)
+		field, kind, size := protowire.ConsumeField(message)
 		if size < 0 {
 			break
 		}
-		highest, fields, message = max(highest, field), fields+1, message[size:]
+		highest, numbers, message = max(highest, field), numbers && kind == protowire.VarintType, message[size:]
 	}
 	const lastOfValueType, timestamp = 2, 8 // of a pprof.Profile.ValueType, of a perfetto.TracePacket
 	switch {
-	case fields > 0 && highest <= lastOfValueType && length < 16:
+	case highest > 0 && highest <= lastOfValueType && numbers:
 		return &Foreign{"a pprof profile", "it has sums and no single waits: " + takeDump}
 	case highest >= timestamp && highest < 1000: // OTLP's ResourceSpans have lower and higher fields
 		return &Foreign{"a Perfetto trace", convertNot}

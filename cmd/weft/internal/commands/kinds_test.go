@@ -97,7 +97,7 @@ func TestFilesThatAreNoRecordings(t *testing.T) {
 		"core":           {elf(4), "FILE: this is a core dump; get a thread dump out of it: jhsdb jstack --exe JAVA --core FILE"},
 		"program":        {elf(3), "FILE: this is a program or library; " + onlyJVMs},
 		"class":          {"\xca\xfe\xba\xbe\x00\x00\x00\x3d", "FILE: this is a Java class; " + onlyJVMs},
-		"jar":            {zipped(t, "META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n", "A.class", "\xca\xfe\xba\xbe\x00"), "FILE has no recording and no thread dump: META-INF/MANIFEST.MF (text without a thread dump), A.class (a Java class)"},
+		"jar":            {zipped(t, "META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n", "A.class", "\xca\xfe\xba\xbe\x00"), "FILE: this is a jar; " + onlyJVMs},
 		"PDF":            {"%PDF-1.7\n", "FILE: this is a PDF document; " + onlyJVMs},
 		"PNG":            {png, "FILE: this is a picture; a picture of a thread dump cannot be read: give the text"},
 		"web page":       {"\n<!DOCTYPE html>\n<html>", "FILE: this is a web page; download the file itself"},

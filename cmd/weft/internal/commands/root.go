@@ -108,7 +108,7 @@ func withView(root *cobra.Command, args []string) []string {
 	if cmd, _, err := root.Find(args[:1]); err == nil && cmd != root {
 		return args
 	}
-	if info, err := os.Stat(args[0]); err == nil && info.Mode().IsRegular() {
+	if info, err := os.Stat(args[0]); err == nil && (info.Mode().IsRegular() || info.IsDir()) {
 		return append([]string{"view"}, args...)
 	}
 	return args
