@@ -97,6 +97,9 @@ func (d *decoder) Close() error {
 			d.Problem(s.lateness())
 		}
 	}
+	if n := d.Counts.Unknown; len(d.known) == 0 && n > 0 {
+		d.ReportAt(0, fmt.Sprintf("none of %d spans is of Weft", n), "want those of the processor thread_span")
+	}
 	return d.Err()
 }
 

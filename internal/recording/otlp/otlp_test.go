@@ -276,6 +276,8 @@ func TestOtherSpans(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, d.Close())
 	assert.EqualValues(t, 1, d.Stats().Unknown)
+	assert.Equal(t, "spans.json (byte 0): none of 1 spans is of Weft; want those of the processor thread_span",
+		read(t, recording.Options{}, []byte(other)).problems[0].Error())
 	require.Empty(t, sink.Problems)
 	for _, pair := range [][2]string{
 		{`"startTimeUnixNano":"17`, `"startTimeUnixNano":"97`},
