@@ -219,7 +219,7 @@ func TestSummaryOfNothing(t *testing.T) {
 	code, stdout, stderr := run(t, `{"resourceSpans":[]}`, "summary", "-")
 	assert.Equal(t, exitFailed, code)
 	assert.Empty(t, stdout)
-	assert.Equal(t, "weft: summary: the file contains no events of a JVM\n", stderr)
+	assert.Equal(t, "weft: summary: the file contains no events of a JVM; record some with weft record PID, or jcmd PID JFR.start settings=profile\n", stderr)
 }
 
 // hostile clears a terminal, reorders its line, hides itself and begins a new one.

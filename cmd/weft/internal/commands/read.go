@@ -51,7 +51,7 @@ func (p *Program) readAll(ctx context.Context, files []string, o *readOptions) (
 	return nil, err
 }
 
-var errNoEvents = errors.New("the file contains no events of a JVM")
+var errNoEvents = errors.New("the file contains no events of a JVM; record some with weft record PID, or jcmd PID JFR.start settings=profile")
 
 // readInto adds recordings to a page. The error lists what cannot be read.
 func (p *Program) readInto(ctx context.Context, view *local.Page, files []string, o *readOptions) error {
