@@ -7,6 +7,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -66,8 +67,8 @@ func (a *Archive) Sidecar(name string) func(extension string) (io.ReadCloser, er
 }
 
 // OpenArchive unpacks a zip or tar archive, the latter also compressed. It returns nil for another file, which is then at its start. With an
-// error, the archive has what precedes the limit or damage.
-func OpenArchive(file *os.File, limit Limit) (_ *Archive, err error) {
+// error, the archive has what precedes the limit, damage, or the end of the context.
+func OpenArchive(ctx context.Context, file *os.File, limit Limit) (_ *Archive, err error) {
 	if limit.Bytes <= 0 {
 		limit.Bytes = recording.DefaultMaxUnpacked
 	}
@@ -80,7 +81,7 @@ func OpenArchive(file *os.File, limit Limit) (_ *Archive, err error) {
 	if isJar(head) {
 		return nil, rewind(file)
 	}
-	u := unpacking{limit: limit}
+	u := unpacking{ctx: ctx, limit: limit}
 	unpack := func() error { return u.zip(file) }
 	if !isZip(head) {
 		r, head, free, err := plain(file, head, limit)
@@ -109,6 +110,7 @@ func rewind(file io.Seeker) error {
 
 // unpacking is an archive that is being unpacked.
 type unpacking struct {
+	ctx   context.Context //nolint:containedctx // of one call
 	limit Limit
 	spool *os.File
 	files []Packed
@@ -178,8 +180,11 @@ func (u *unpacking) add(name string, r io.Reader, damaged string) error {
 		return fmt.Errorf("the archive has more than %d files; unpack it, and give those that matter", MaxFiles)
 	}
 	room := u.limit.Bytes - u.size
-	n, err := io.Copy(struct{ io.Writer }{u.spool}, io.LimitReader(r, room+1))
-	if n > room {
+	n, err := io.Copy(u, io.LimitReader(r, room+1))
+	switch {
+	case u.ctx.Err() != nil:
+		return u.ctx.Err()
+	case n > room:
 		return u.limit.exceeded("the archive")
 	}
 	u.files = append(u.files, Packed{io.NewSectionReader(u.spool, u.size, n), path.Clean(name)})
@@ -192,6 +197,14 @@ func (u *unpacking) add(name string, r io.Reader, damaged string) error {
 		return err
 	}
 	return errors.New(damaged)
+}
+
+// Write writes to the spool until the context ends.
+func (u *unpacking) Write(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.spool.Write(p)
 }
 
 // isHidden reports whether a file is one that systems add, such as __MACOSX/._x.

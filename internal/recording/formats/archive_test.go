@@ -7,6 +7,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -63,7 +64,7 @@ func openArchive(t *testing.T, data []byte, limit Limit) (*Archive, error) {
 	file, err := os.Open(path)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, file.Close()) })
-	a, err := OpenArchive(file, limit)
+	a, err := OpenArchive(t.Context(), file, limit)
 	if a != nil {
 		t.Cleanup(a.Close)
 	}
@@ -111,6 +112,20 @@ func TestArchivesThatCannotBeUnpacked(t *testing.T) {
 			assert.Len(t, a.Files, test.files)
 		})
 	}
+}
+
+func TestUnpackingEndsWithItsContext(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	require.NoError(t, os.WriteFile(path, tarOf(t), 0o600))
+	file, err := os.Open(path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, file.Close()) }()
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	a, err := OpenArchive(ctx, file, Limit{})
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Empty(t, a.Files)
+	a.Close()
 }
 
 func TestOtherFilesAreNoArchives(t *testing.T) {

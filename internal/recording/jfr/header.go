@@ -46,7 +46,7 @@ func parseHeader(b []byte) (header, error) {
 	}
 	switch {
 	case h.major != 2:
-		return h, fmt.Errorf("unknown format version %d.%d: want 2.x (JDK 9 and later)", h.major, h.minor)
+		return h, fmt.Errorf("unknown format version %d.%d: want 2.x (JDK 11 and later)", h.major, h.minor)
 	case h.ticksPerSecond <= 0:
 		return h, fmt.Errorf("invalid clock rate of %d ticks per second", h.ticksPerSecond)
 	case h.size != 0 && h.size < headerSize:

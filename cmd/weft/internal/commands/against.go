@@ -4,6 +4,7 @@
 package commands
 
 import (
+	"context"
 	"errors"
 	"strconv"
 	"strings"
@@ -38,11 +39,11 @@ func (o *summaryOptions) checkAgainst(requests string, files []string) error {
 }
 
 // compare prints what changed between two recordings.
-func (p *Program) compare(file string, o *summaryOptions) error {
+func (p *Program) compare(ctx context.Context, file string, o *summaryOptions) error {
 	var runs [2]*compare.Run
 	var errs []error
 	for i, name := range []string{o.against, file} {
-		run, err := p.waits(name, o)
+		run, err := p.waits(ctx, name, o)
 		if run == nil {
 			return err
 		}
@@ -60,8 +61,8 @@ func (p *Program) compare(file string, o *summaryOptions) error {
 }
 
 // waits reads what threads waited for in a recording. With an error, it returns what came before the error; nil: nothing was read.
-func (p *Program) waits(name string, o *summaryOptions) (*compare.Run, error) {
-	g := replay.Gather([]string{name}, &replay.Options{Stdin: p.In, MaxUnpacked: o.unpacked})
+func (p *Program) waits(ctx context.Context, name string, o *summaryOptions) (*compare.Run, error) {
+	g := replay.Gather(ctx, []string{name}, &replay.Options{Stdin: p.In, MaxUnpacked: o.unpacked})
 	defer g.Close()
 	p.note(g)
 	source, err := g.One()

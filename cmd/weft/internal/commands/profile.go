@@ -109,7 +109,7 @@ func (p *Program) profile() *cobra.Command {
 			return usagef("%q: options are for the agent in a running JVM, and %s is a file", args[1], args[0])
 		case files:
 			tuneForReading()
-			return p.profileFile(args[0], &o)
+			return p.profileFile(ctx, args[0], &o)
 		}
 		if o.record.options, err = agentOptions(args[1:]); err != nil {
 			return err
@@ -182,8 +182,8 @@ func (p *Program) profileJVM(ctx context.Context, word string, o *profileOptions
 	})
 }
 
-func (p *Program) profileFile(name string, o *profileOptions) error {
-	g := replay.Gather([]string{name}, &replay.Options{Stdin: p.In, Span: o.span, MaxUnpacked: o.unpacked})
+func (p *Program) profileFile(ctx context.Context, name string, o *profileOptions) error {
+	g := replay.Gather(ctx, []string{name}, &replay.Options{Stdin: p.In, Span: o.span, MaxUnpacked: o.unpacked})
 	defer g.Close()
 	p.note(g)
 	source, err := g.One()

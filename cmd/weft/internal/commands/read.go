@@ -55,7 +55,7 @@ var errNoEvents = errors.New("the file contains no events of a JVM; record some 
 
 // readInto adds recordings to a page. The error lists what cannot be read.
 func (p *Program) readInto(ctx context.Context, view *local.Page, files []string, o *readOptions) error {
-	g := replay.Gather(files, &replay.Options{Stdin: p.In, Format: o.format, MaxUnpacked: cmp.Or(o.unpacked, recording.DefaultMaxUnpacked)})
+	g := replay.Gather(ctx, files, &replay.Options{Stdin: p.In, Format: o.format, MaxUnpacked: cmp.Or(o.unpacked, recording.DefaultMaxUnpacked)})
 	defer g.Close()
 	defer context.AfterFunc(ctx, g.Close)() // ends a read that waits for the other end of a pipe
 	p.note(g)

@@ -95,7 +95,7 @@ func (p *Program) summary() *cobra.Command {
 		}
 		tuneForReading()
 		if o.against != "" {
-			return p.compare(files[0], &o)
+			return p.compare(cmd.Context(), files[0], &o)
 		}
 		return p.summarize(cmd.Context(), files, &o)
 	}

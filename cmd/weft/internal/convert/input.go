@@ -40,7 +40,7 @@ func openInput(ctx context.Context, req *Request) (in *input, err error) {
 	if req.In == "-" && req.Stdin == nil {
 		return in, errors.New("there is no standard input")
 	}
-	in.gathered = replay.Gather([]string{req.In}, &replay.Options{Stdin: req.Stdin, MaxUnpacked: req.MaxUnpacked})
+	in.gathered = replay.Gather(ctx, []string{req.In}, &replay.Options{Stdin: req.Stdin, MaxUnpacked: req.MaxUnpacked})
 	source, err := in.gathered.One()
 	if err != nil {
 		return in, err

@@ -5,6 +5,7 @@ package replay
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -34,6 +35,7 @@ type Gathered struct {
 	Notes   []string // about other files next to them
 	Err     error    // what cannot be opened
 
+	ctx     context.Context //nolint:containedctx // of Gather
 	options *Options
 	close   []func()
 }
@@ -46,8 +48,8 @@ func (g *Gathered) Close() {
 }
 
 // Gather opens files, and those in folders and archives. Other files among those are notes, unless there are only such. The caller closes them.
-func Gather(names []string, o *Options) *Gathered {
-	g := &Gathered{options: o}
+func Gather(ctx context.Context, names []string, o *Options) *Gathered {
+	g := &Gathered{ctx: ctx, options: o}
 	for _, name := range names {
 		g.Err = errors.Join(g.Err, g.add(name))
 	}
@@ -139,7 +141,10 @@ func (g *Gathered) archive(name string, file *os.File) (inside bool, err error) 
 	if !isRegular(file) {
 		return false, nil
 	}
-	a, err := formats.OpenArchive(file, g.limit())
+	if err := g.ctx.Err(); err != nil {
+		return false, err
+	}
+	a, err := formats.OpenArchive(g.ctx, file, g.limit())
 	if a == nil {
 		return false, err
 	}
