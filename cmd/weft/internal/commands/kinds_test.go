@@ -184,11 +184,18 @@ func TestFolders(t *testing.T) {
 	write("logs/app.log", strings.Repeat("INFO order taken\n", 10_000)+dumps.at(20))
 	write(".git/config", "x")
 	write("x.bin", "\x01")
+	write("only.zip", zipped(t, "notes.txt", "nothing\n"))
 	code, stdout, stderr := run(t, "", "summary", dir)
 	assert.Equal(t, exitOK, code)
 	assert.Contains(t, stdout, "In 3 of 3 dumps over 20 s, ")
 	assert.Equal(t, "weft: "+filepath.Join(dir, "more.zip")+": 1 recording is read, 1 other file is not: notes.txt (text without a thread dump)\n"+
-		"weft: "+dir+": 3 recordings are read, 1 other file is not: x.bin (unknown)\n", stderr)
+		"weft: "+dir+": 3 recordings are read, 2 other files are not: only.zip (an archive without recordings), x.bin (unknown)\n", stderr)
+	damaged := zipped(t, "3.txt", dumps.at(30))
+	write("damaged.zip", damaged[:len(damaged)-30])
+	code, stdout, stderr = run(t, "", "summary", dir)
+	assert.Equal(t, exitFailed, code, "something is missing")
+	assert.Contains(t, stdout, "In 3 of 3 dumps over 20 s, ")
+	assert.Contains(t, stderr, "\nweft: summary: "+filepath.Join(dir, "damaged.zip")+": the zip archive is truncated or damaged; copy it again, in binary mode\n")
 }
 
 func TestBombs(t *testing.T) {

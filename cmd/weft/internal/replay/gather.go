@@ -4,7 +4,6 @@
 package replay
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,13 +11,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/recording/formats"
-	"github.com/weft-otel/weft/internal/recording/orca"
-	"github.com/weft-otel/weft/internal/wording"
 )
 
 // Options are those of all sources.
@@ -169,6 +165,7 @@ func (g *Gathered) archive(name string, file *os.File) (inside bool, err error) 
 func (g *Gathered) folder(name string) error {
 	in := g.begin(name)
 	files := 0
+	var errs []error
 	err := filepath.WalkDir(name, func(at string, entry fs.DirEntry, err error) error {
 		hidden := strings.HasPrefix(entry.Name(), ".") && at != name
 		switch {
@@ -182,80 +179,8 @@ func (g *Gathered) folder(name string) error {
 		if files++; files > formats.MaxFiles {
 			return fmt.Errorf("%s has more than %d files; give those that matter", printable.Text(name), formats.MaxFiles)
 		}
-		file, err := g.open(at)
-		if err != nil {
-			return err
-		}
-		if inside, err := g.archive(at, file); inside || err != nil {
-			return err
-		}
-		if in.check(at, file) {
-			g.source(at, file).Path = at
-		}
+		errs = append(errs, in.add(at))
 		return nil
 	})
-	return errors.Join(err, in.end())
-}
-
-// among is files of a folder or archive.
-type among struct {
-	*Gathered
-
-	name   string
-	before int // sources
-	other  []string
-	others int
-}
-
-func (g *Gathered) begin(name string) *among {
-	return &among{Gathered: g, name: name, before: len(g.Sources)}
-}
-
-// maxNamed bounds the files that a note names.
-const maxNamed = 5
-
-// check reports whether a file is a recording, and remembers it otherwise.
-func (a *among) check(name string, file io.ReadSeeker) bool {
-	if slices.Contains(orca.SideFiles(), filepath.Ext(name)) {
-		return false
-	}
-	err := formats.Recognize(file, a.limit())
-	if err == nil {
-		return true
-	}
-	if a.others++; len(a.other) < maxNamed {
-		what := "unknown"
-		var foreign *formats.Foreign
-		switch {
-		case errors.As(err, &foreign):
-			what = foreign.Is
-		case !errors.Is(err, formats.ErrUnknown):
-			what = err.Error()
-		}
-		within := strings.TrimPrefix(strings.TrimPrefix(name, a.name), string(filepath.Separator))
-		a.other = append(a.other, fmt.Sprintf("%s (%s)", strings.TrimPrefix(within, "/"), what))
-	}
-	return false
-}
-
-// end says what was not a recording: a note if something was, otherwise an error.
-func (a *among) end() error {
-	list := strings.Join(a.other, ", ")
-	if more := a.others - len(a.other); more > 0 {
-		list += fmt.Sprintf(", and %d more", more)
-	}
-	switch {
-	case len(a.Sources) == a.before:
-		return fmt.Errorf("%s has no recording and no thread dump: %s", printable.Text(a.name), cmp.Or(printable.Text(list), "it is empty"))
-	case a.others > 0:
-		a.Notes = append(a.Notes, fmt.Sprintf("%s: %s read, %s not: %s", a.name, are(len(a.Sources)-a.before, "recording"), are(a.others, "other file"), list))
-	}
-	return nil
-}
-
-func are(n int, what string) string {
-	if n == 1 {
-		return "1 " + what + " is"
-	}
-	return wording.Plural(n, what) + " are"
+	return errors.Join(errors.Join(errs...), err, in.end())
 }
