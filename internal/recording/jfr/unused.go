@@ -69,6 +69,7 @@ func (c *chunk) name(counts *[smallTypes]uint64) {
 func (d *Decoder) tally(c *chunk) {
 	d.session.unused.add(c.counts[0])
 	d.counts.add(c.counts[1])
+	c.counts = [2]counted{} // the chunk may stay open
 }
 
 const maxCounted, maxNamed = 4096, 8
