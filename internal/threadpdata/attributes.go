@@ -32,6 +32,7 @@ const (
 	attrRawVersion  = "weft.raw.version"      // int; of the form of weft.raw.batch.bytes: 1
 	attrRawBytes    = "weft.raw.batch.bytes"  // bytes; the batch with all that it refers to, as frames of the protocol
 	attrRawEvents   = "weft.raw.batch.events" // int; number of events in it; 0 for a heartbeat, the end of a session or an aggregate
+	attrRawMAC      = "weft.raw.mac"          // bytes; signature of the carrier
 	attrThreadGroup = "weft.thread.group"     // string
 	attrVirtual     = "weft.thread.virtual"   // bool
 

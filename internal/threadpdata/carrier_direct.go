@@ -6,6 +6,7 @@ package threadpdata
 import (
 	"context"
 
+	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
@@ -19,4 +20,6 @@ func Direct(ctx context.Context) context.Context { return context.WithValue(ctx,
 func IsDirect(ctx context.Context) bool { return ctx.Value(directKey{}) != nil }
 
 // DropFirst makes the span of a carrier say that the first batch of its sender is not known.
-func DropFirst(span ptrace.Span) { span.Attributes().Remove(attrRawFirst) }
+func DropFirst(span ptrace.Span) {
+	span.Attributes().RemoveIf(func(key string, _ pcommon.Value) bool { return key == attrRawFirst }) // Remove leaves a second one
+}

@@ -59,7 +59,7 @@ func (c *Carrier) AppendTo(dst ptrace.SpanSlice, sym *symbols.Table) {
 	e := &c.encoder
 	e.encode(c, sym)
 	attributes := c.appendSpan(dst).Attributes()
-	attributes.EnsureCapacity(5)
+	attributes.EnsureCapacity(6) // with a signature
 	putText(attributes, attrRawEnd, c.End)
 	if c.First > 1 {
 		attributes.PutInt(attrRawFirst, int64(c.First))
