@@ -12,6 +12,7 @@ import (
 
 	"go.opentelemetry.io/collector/component"
 
+	"github.com/weft-otel/weft/internal/origin"
 	"github.com/weft-otel/weft/internal/recording/formats"
 	"github.com/weft-otel/weft/internal/sessions"
 )
@@ -36,6 +37,8 @@ type Config struct {
 	SessionTimeout time.Duration `mapstructure:"session_timeout"`
 	// ReorderTimeout is how long to wait for a missing batch before its events are counted as missed.
 	ReorderTimeout time.Duration `mapstructure:"reorder_timeout"`
+	// Carriers are the keys, one of which must have signed what arrives from other collectors. None: a session belongs to who sent it first.
+	Carriers origin.Config `mapstructure:"carriers"`
 
 	_ struct{} // prevents unkeyed literals
 }

@@ -48,7 +48,7 @@ func newThreadLog(cfg *Config, set exporter.Settings) (*threadLog, error) {
 		Config: sessions.Config{MaxSessions: cfg.MaxSessions, SessionTimeout: cfg.SessionTimeout, ReorderTimeout: cfg.ReorderTimeout, AckWithin: ackWithin},
 		Logger: set.Logger,
 		Metrics: sessions.Metrics{
-			EventsLost: tb.ExporterThreadLogEventsLost, Sessions: tb.ExporterThreadLogSessions, Failed: tb.ExporterThreadLogSessionsFailed,
+			Anomalies: tb.ExporterThreadLogAnomalies, EventsLost: tb.ExporterThreadLogEventsLost, Sessions: tb.ExporterThreadLogSessions, Failed: tb.ExporterThreadLogSessionsFailed,
 		},
 		Open: t.open,
 	})
@@ -63,6 +63,11 @@ func (t *threadLog) start(context.Context, component.Host) error {
 	if err := tryDirectory(t.cfg.Directory); err != nil {
 		return fmt.Errorf("directory: %w; use a writable one", err)
 	}
+	keys, err := t.cfg.Carriers.Load()
+	if err != nil {
+		return err
+	}
+	t.sessions.Trust(keys)
 	t.logger.Info("Recording thread events to files",
 		zap.String("format", t.format.Name), zap.String("directory", t.cfg.Directory), zap.Strings("left_out", t.format.Carries.Missing()))
 	t.sessions.Start()

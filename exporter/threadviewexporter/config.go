@@ -15,6 +15,7 @@ import (
 
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
 	"github.com/weft-otel/weft/extension/threadengineextension"
+	"github.com/weft-otel/weft/internal/origin"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadview/store"
 )
@@ -54,6 +55,8 @@ type Config struct {
 	ReorderTimeout time.Duration `mapstructure:"reorder_timeout"`
 	// Frames say whose code the frames of stacks are.
 	Frames sessions.FrameOptions `mapstructure:"frames"`
+	// Carriers are the keys, one of which must have signed what arrives from other collectors.
+	Carriers origin.Config `mapstructure:"carriers"`
 
 	_ struct{} // prevent unkeyed literals
 }
@@ -129,7 +132,7 @@ func (c *Config) Validate() error {
 func (c *Config) sessions() *threadengineextension.Options {
 	o := threadengineextension.DefaultOptions()
 	o.Engine, o.Window, o.CriticalPath.Mode = c.Engine, c.Window, sessions.PathOff
-	o.MaxSessions, o.SessionTimeout, o.ReorderTimeout, o.Frames = c.MaxSessions, c.SessionTimeout, c.ReorderTimeout, c.Frames
+	o.MaxSessions, o.SessionTimeout, o.ReorderTimeout, o.Frames, o.Carriers = c.MaxSessions, c.SessionTimeout, c.ReorderTimeout, c.Frames, c.Carriers
 	return &o
 }
 

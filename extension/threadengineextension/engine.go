@@ -52,6 +52,9 @@ func newThreadEngine(cfg *Config, set extension.Settings) (*threadEngine, error)
 
 // Start does not start the analysis: the first component that joins does.
 func (e *threadEngine) Start(context.Context, component.Host) error {
+	if err := e.analyzer.Trust(); err != nil {
+		return err
+	}
 	e.heap.start()
 	e.memory.start()
 	e.parts = limitParts()
@@ -90,7 +93,7 @@ type Owner struct {
 func Analyzer(ctx context.Context, host component.Host, owner Owner, options *Options, logger *zap.Logger) (*sessions.Analyzer, error) {
 	if !options.Shared() {
 		analyzer := sessions.NewAnalyzer(options.Options, logger)
-		return analyzer, keep(ctx, host, owner, analyzer)
+		return analyzer, errors.Join(analyzer.Trust(), keep(ctx, host, owner, analyzer))
 	}
 	e, err := find(host, options.Engine)
 	if err != nil {

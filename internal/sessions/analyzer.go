@@ -75,6 +75,13 @@ func (a *Analyzer) Keep(client storage.Client) {
 	a.set.journal = journal.New(client, int64(a.Options.JournalLimitMiB)*mebibyte, a.logger)
 }
 
+// Trust makes a signature with one of the keys of the options necessary, if there are any. Call it once, before the first carrier.
+func (a *Analyzer) Trust() error {
+	keys, err := a.Options.Carriers.Load()
+	a.set.Trust(keys)
+	return err
+}
+
 // Member is a component that uses an Analyzer.
 type Member struct {
 	MemberSettings

@@ -13,6 +13,7 @@ import (
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/failure"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/origin"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
@@ -65,8 +66,8 @@ func (e *entry) closeFailed() (out []Delivery) {
 }
 
 // takeSafely takes a carrier. It drops one that makes the decoder panic before its session gets it.
-func (s *Set) takeSafely(ctx context.Context, res pcommon.Resource, span ptrace.Span, done *receipt) (err error) {
-	if p := failure.Contain(func() { err = s.take(ctx, res, span, done) }); p != nil {
+func (s *Set) takeSafely(ctx context.Context, sender origin.Sender, res pcommon.Resource, span ptrace.Span, done *receipt) (err error) {
+	if p := failure.Contain(func() { err = s.take(ctx, sender, res, span, done) }); p != nil {
 		s.Logger.Error("A defect in Weft made it drop thread events; please report it with this line",
 			defect(jvmthread.SessionID(span.TraceID()), res, p)...)
 		for m := range s.instruments {

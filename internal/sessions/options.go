@@ -19,6 +19,7 @@ import (
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/origin"
 )
 
 // Options are the user's settings for sessions and their windows. Components with equal options cut the same windows, find the same
@@ -47,6 +48,9 @@ type Options struct {
 	Storage *component.ID `mapstructure:"storage"`
 	// JournalLimitMiB bounds what the storage keeps, from 1 MiB.
 	JournalLimitMiB int `mapstructure:"journal_limit_mib"`
+
+	// Carriers are the keys, one of which must have signed what arrives from other collectors. None: a session belongs to who sent it first.
+	Carriers origin.Config `mapstructure:"carriers"`
 
 	// CriticalPath selects the critical path that each window shows.
 	CriticalPath PathOptions `mapstructure:"critical_path"`

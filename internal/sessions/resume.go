@@ -66,7 +66,10 @@ func (s *Set) resumeSession(ctx context.Context, saved journal.Saved) {
 				if journal.Rejoined(span) {
 					handler.Rejoin()
 				}
-				if err := e.receive(span, func(c *threadpdata.Carrier) { entry.Note(c, handler.Awaits()) }); err != nil {
+				if err := e.receive(span, func(c *threadpdata.Carrier) bool {
+					entry.Note(c, handler.Awaits())
+					return true
+				}); err != nil {
 					s.logBad(saved.ID, err)
 				}
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/origin"
 	"github.com/weft-otel/weft/internal/sessions/journal"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
@@ -46,6 +47,8 @@ type Handler interface {
 	// may have been elsewhere.
 	Stalled() bool
 	Rejoin()
+	// Jumps reports whether too many batches are missing before one for it to be of this session.
+	Jumps(batch uint64) bool
 	Awaits() uint64
 	Skip()
 	// End returns why the session ended; empty while it is running.
@@ -79,6 +82,10 @@ type entry struct {
 	closed  bool
 	passing bool       // a part of a window is being delivered, in the middle of a call of the handler, and the lock is free
 	why     window.Cut // it was closed
+
+	sender origin.Sender // of the last carrier that says, since spoken; the lock of the set guards both
+	spoken time.Time
+	warned atomic.Bool // about refused carriers
 
 	restored bool         // from the journal, and not heard of since
 	waited   atomic.Int64 // how long, in ns, in the lives since it was heard of; 0: it is not restored
@@ -141,7 +148,7 @@ func (s *Set) process(e *entry, jobs []job) {
 		s.remove(ctx, e)
 	}
 	for i := taken; i < len(jobs); i++ {
-		if next := s.sessionOf(ctx, e.Resource, jobs[i].span); next != nil {
+		if next := s.sessionOf(ctx, "", e.Resource, jobs[i].span); next != nil {
 			passed := jobs[i]
 			passed.ticket = &ticket{passed.saved, passed.done}
 			jobs[i].done = nil
@@ -153,6 +160,7 @@ func (s *Set) process(e *entry, jobs []job) {
 // receive passes a carrier to the handler of its session, which is locked, and adds it to the entry of the journal, if there is a journal.
 func (s *Set) receive(ctx context.Context, e *entry, j *job, written *journal.Entry) *journal.Entry {
 	elsewhere := e.restored
+	jumped := false
 	if j.arrived.Sub(e.heard) >= s.Config.ReorderTimeout { // an agent sends a batch each second: another collector may have got them
 		elsewhere = true
 		e.handler.Rejoin()
@@ -160,27 +168,36 @@ func (s *Set) receive(ctx context.Context, e *entry, j *job, written *journal.En
 	if h, ok := e.handler.(saver); ok && j.shed > 0 {
 		h.Shed(j.shed)
 	}
-	err := e.receive(j.span, func(c *threadpdata.Carrier) {
+	err := e.receive(j.span, func(c *threadpdata.Carrier) bool {
+		if jumped = e.handler.Jumps(c.Batch); jumped {
+			return false
+		}
 		e.heard, e.restored = j.arrived, false
 		if e.journal != nil {
 			written = e.journal.Add(written, j.span, c, e.handler.Awaits(), elsewhere)
 		}
+		return true
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		s.refuse(ctx, j.span, badCarrier)
 		s.logBad(e.ID, err)
+	case jumped:
+		s.repel(ctx, e, "jump")
 	}
 	return written
 }
 
-func (e *entry) receive(span ptrace.Span, note func(*threadpdata.Carrier)) error {
+// receive passes a carrier to the handler, if note wants it.
+func (e *entry) receive(span ptrace.Span, note func(*threadpdata.Carrier) bool) error {
 	c := e.set.carriers.Get().(*threadpdata.Carrier)
 	defer e.set.release(c)
 	if err := threadpdata.Parse(span, e.Symbols, c); err != nil {
 		return err
 	}
-	note(c)
-	e.handler.Receive(c)
+	if note(c) {
+		e.handler.Receive(c)
+	}
 	return nil
 }
 

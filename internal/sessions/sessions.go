@@ -22,6 +22,7 @@ import (
 	"github.com/weft-otel/weft/internal/engine"
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/origin"
 	"github.com/weft-otel/weft/internal/sessions/journal"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
@@ -49,6 +50,7 @@ type Settings struct {
 type Set struct {
 	Settings
 
+	keys    *origin.Keys // nil: carriers need no signature
 	metrics atomic.Pointer[[]Metrics]
 	journal *journal.Journal // nil: none
 	restore sync.Once
@@ -65,6 +67,7 @@ type Set struct {
 
 	carriers sync.Pool   // shared by the sessions, because room for many events in each of them would be too much
 	warned   atomic.Bool // about refused carriers
+	repelled atomic.Bool // carriers of an unknown session, which was logged
 	stop     context.CancelFunc
 	wg       sync.WaitGroup
 }
@@ -89,6 +92,9 @@ func (s *Set) release(c *threadpdata.Carrier) {
 		s.carriers.Put(c)
 	}
 }
+
+// Trust makes a signature necessary, if there are keys. Call it once, before the first carrier.
+func (s *Set) Trust(keys *origin.Keys) { s.keys = keys }
 
 // Start starts watching for silent sessions and missing batches.
 func (s *Set) Start() {
@@ -126,11 +132,12 @@ func (s *Set) Shutdown(ctx context.Context) {
 
 // Consume takes the carriers in td, without changing td. Other goroutines process them, which may take long when windows end. Consume waits
 // for them, but no longer than Config.AckWithin, unless the backlog of a session is full. It returns an error if ctx ends meanwhile; the sender
-// should then send td again.
+// should then send td again. So it should if another sender has a session: that one may be gone soon.
 func (s *Set) Consume(ctx context.Context, td ptrace.Traces) error {
 	s.resume(ctx)
-	begin := time.Now()
+	begin, sender := time.Now(), origin.SenderOf(ctx)
 	var done *receipt
+	var waits error
 	for _, rs := range td.ResourceSpans().All() {
 		for _, ss := range rs.ScopeSpans().All() {
 			if !threadpdata.IsCarrier(ss.Scope()) {
@@ -140,7 +147,14 @@ func (s *Set) Consume(ctx context.Context, td ptrace.Traces) error {
 				done = newReceipt()
 			}
 			for _, span := range ss.Spans().All() {
-				if err := s.takeSafely(ctx, rs.Resource(), span, done); err != nil {
+				admitted, err := s.admit(ctx, sender, span)
+				if err != nil {
+					waits = err // for this one; the others need not
+				}
+				if !admitted {
+					continue
+				}
+				if err := s.takeSafely(ctx, sender, rs.Resource(), span, done); err != nil {
 					return err
 				}
 			}
@@ -149,16 +163,16 @@ func (s *Set) Consume(ctx context.Context, td ptrace.Traces) error {
 	if done != nil {
 		done.wait(s.journal != nil, s.Config.AckWithin-time.Since(begin)) // it may have waited for memory
 	}
-	return nil
+	return waits
 }
 
 // take adds a carrier to the backlog of its session, unless it is refused or was taken before.
-func (s *Set) take(ctx context.Context, res pcommon.Resource, span ptrace.Span, done *receipt) error {
+func (s *Set) take(ctx context.Context, sender origin.Sender, res pcommon.Resource, span ptrace.Span, done *receipt) error {
 	id := jvmthread.SessionID(span.TraceID())
 	if s.passed.again(id, span.SpanID()) {
 		return nil
 	}
-	e := s.sessionOf(ctx, res, span)
+	e := s.sessionOf(ctx, sender, res, span)
 	if e == nil {
 		return nil
 	}
@@ -182,8 +196,8 @@ func (s *Set) take(ctx context.Context, res pcommon.Resource, span ptrace.Span, 
 }
 
 // sessionOf returns the session of a carrier, or nil after it has refused the carrier.
-func (s *Set) sessionOf(ctx context.Context, res pcommon.Resource, span ptrace.Span) *entry {
-	e, anomaly := s.entry(ctx, jvmthread.SessionID(span.TraceID()), res, span)
+func (s *Set) sessionOf(ctx context.Context, sender origin.Sender, res pcommon.Resource, span ptrace.Span) *entry {
+	e, anomaly := s.entry(ctx, jvmthread.SessionID(span.TraceID()), sender, res, span)
 	if anomaly != "" {
 		s.refuse(ctx, span, anomaly)
 		return nil
@@ -193,7 +207,7 @@ func (s *Set) sessionOf(ctx context.Context, res pcommon.Resource, span ptrace.S
 
 // entry returns the session of a carrier, a new one if the carrier is valid; otherwise the kind of anomaly, or nothing if there is nothing to
 // end.
-func (s *Set) entry(ctx context.Context, id jvmthread.SessionID, res pcommon.Resource, span ptrace.Span) (e *entry, anomaly string) {
+func (s *Set) entry(ctx context.Context, id jvmthread.SessionID, sender origin.Sender, res pcommon.Resource, span ptrace.Span) (e *entry, anomaly string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e = s.sessions[id]; e != nil {
@@ -220,6 +234,7 @@ func (s *Set) entry(ctx context.Context, id jvmthread.SessionID, res pcommon.Res
 		return nil, "" // a repeat
 	}
 	e = s.newEntry(id, res)
+	e.sender, e.spoken = sender, time.Now()
 	if h, ok := e.handler.(*analysis); ok {
 		h.returns(lost)
 	}

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 
 	"github.com/weft-otel/weft/extension/agentcontrolextension"
+	"github.com/weft-otel/weft/internal/origin"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/file"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/stream"
 )
@@ -25,6 +26,8 @@ type Config struct {
 	RemoteControl bool `mapstructure:"remote_control"`
 	// AgentControl is the agent_control extension that RemoteControl requires.
 	AgentControl component.ID `mapstructure:"agent_control"`
+	// Carriers are the keys, the first of which signs what is sent to other collectors. None: it is not signed.
+	Carriers origin.Config `mapstructure:"carriers"`
 
 	filesOnly bool
 

@@ -47,15 +47,18 @@ func newThreadReceiver(set receiver.Settings, cfg *Config, next consumer.Traces)
 
 // Start opens the listener and begins to read files.
 func (r *threadReceiver) Start(ctx context.Context, host component.Host) error {
+	keys, err := r.cfg.Carriers.Load()
+	if err != nil {
+		return err
+	}
+	r.out.Keys = keys
 	server := stream.Settings{Config: &r.cfg.Protocols.Stream, Out: r.out, AgentOptions: r.cfg.AgentOptions, Entrance: entrance.Process}
 	if r.cfg.RemoteControl {
-		var err error
 		if server.Agents, err = agentcontrolextension.Find(host, r.cfg.AgentControl); err != nil {
 			return fmt.Errorf("remote_control: %w", err)
 		}
 	}
 	if auth := &r.cfg.Protocols.Stream.Auth; auth.HasValue() && !r.cfg.filesOnly {
-		var err error
 		if server.Auth, err = auth.Get().GetServerAuthenticator(ctx, host.GetExtensions()); err != nil {
 			return fmt.Errorf("protocols::stream::auth: %w; configure one such as bearertokenauth under extensions and add it to service::extensions", err)
 		}

@@ -23,7 +23,7 @@ const architecture = "docs/architecture.md"
 
 // pdataReaders are the packages that may import pdata: those that convert it, and those that the collector calls with it.
 var pdataReaders = []string{
-	"internal/threadpdata", "internal/sessions", "internal/spanlines", "internal/stackprofile", "internal/threadview", "internal/recording/otlp", "receiver", "processor", "connector", "exporter",
+	"internal/threadpdata", "internal/origin", "internal/sessions", "internal/spanlines", "internal/stackprofile", "internal/threadview", "internal/recording/otlp", "receiver", "processor", "connector", "exporter",
 	"cmd/weft/internal/local",
 }
 

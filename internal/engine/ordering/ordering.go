@@ -275,6 +275,15 @@ func (q *Queue) Awaits() uint64 { return q.next }
 // Stalled reports whether a batch is missing while later ones have arrived. If this lasts, call Skip.
 func (q *Queue) Stalled() bool { return len(q.waiting) > 0 }
 
+// maxJump is how many batches may be missing at once: an agent that sends a hundred a second does so for ten minutes.
+const maxJump = 1 << 16
+
+// Jumps reports whether so many batches would be missing before one that it is more likely not of this session. Such a loss takes time, after
+// which the owner calls Rejoin.
+func (q *Queue) Jumps(number uint64) bool {
+	return !q.joining && len(q.rejoins) == 0 && number > q.next && number-q.next > maxJump
+}
+
 // Skip gives up the missing batches and takes the earliest one that has arrived.
 func (q *Queue) Skip() {
 	if len(q.waiting) == 0 {

@@ -26,6 +26,7 @@ type TelemetryBuilder struct {
 	meter                           metric.Meter
 	mu                              sync.Mutex
 	registrations                   []metric.Registration
+	ExporterThreadLogAnomalies      metric.Int64Counter
 	ExporterThreadLogBytes          metric.Int64Counter
 	ExporterThreadLogEvents         metric.Int64Counter
 	ExporterThreadLogEventsLeft     metric.Int64Counter
@@ -64,6 +65,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	}
 	builder.meter = Meter(settings)
 	var err, errs error
+	builder.ExporterThreadLogAnomalies, err = builder.meter.Int64Counter(
+		"otelcol_exporter_thread_log_anomalies",
+		metric.WithDescription("Carriers that were invalid, or had no right to their session, by kind. [Alpha]"),
+		metric.WithUnit("{anomaly}"),
+	)
+	errs = errors.Join(errs, err)
 	builder.ExporterThreadLogBytes, err = builder.meter.Int64Counter(
 		"otelcol_exporter_thread_log_bytes",
 		metric.WithDescription("Bytes written. [Alpha]"),

@@ -19,6 +19,7 @@ func TestSetupTelemetry(t *testing.T) {
 	tb, err := metadata.NewTelemetryBuilder(testTel.NewTelemetrySettings())
 	require.NoError(t, err)
 	defer tb.Shutdown()
+	tb.ExporterThreadLogAnomalies.Add(context.Background(), 1)
 	tb.ExporterThreadLogBytes.Add(context.Background(), 1)
 	tb.ExporterThreadLogEvents.Add(context.Background(), 1)
 	tb.ExporterThreadLogEventsLeft.Add(context.Background(), 1)
@@ -26,6 +27,9 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ExporterThreadLogRotations.Add(context.Background(), 1)
 	tb.ExporterThreadLogSessions.Add(context.Background(), 1)
 	tb.ExporterThreadLogSessionsFailed.Add(context.Background(), 1)
+	AssertEqualExporterThreadLogAnomalies(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
 	AssertEqualExporterThreadLogBytes(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())

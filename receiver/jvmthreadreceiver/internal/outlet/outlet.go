@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/internal/failure"
+	"github.com/weft-otel/weft/internal/origin"
 	"github.com/weft-otel/weft/internal/printable/logs"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/metadata"
@@ -29,6 +30,7 @@ type Outlet struct {
 	Report    *receiverhelper.ObsReport
 	Telemetry *metadata.TelemetryBuilder
 	Log       *zap.Logger
+	Keys      *origin.Keys // that sign carriers; nil: none
 }
 
 // New returns the outlet of a receiver to the next component.
@@ -56,7 +58,7 @@ const format = "weft"
 func (o *Outlet) Deliver(ctx context.Context, s *Session) error {
 	events := int64(len(s.Batch.Events))
 	for wait := firstRetry; ; wait = min(2*wait, longestRetry) {
-		traces := s.Traces() // built again for each try: consumers may modify it
+		traces := s.Traces(o.Keys) // built again for each try: consumers may modify it
 		spans := traces.SpanCount()
 		operation := o.Report.StartTracesOp(ctx)
 		err := o.consume(operation, traces)

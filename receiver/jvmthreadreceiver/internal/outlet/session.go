@@ -12,6 +12,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/origin"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/internal/wire/definitions"
@@ -145,8 +146,8 @@ func (s *Session) describe(thread jvmthread.ThreadID, watermark jvmthread.Time) 
 	}
 }
 
-// Traces returns the batch as a carrier.
-func (s *Session) Traces() ptrace.Traces {
+// Traces returns the batch as a carrier, signed if there are keys.
+func (s *Session) Traces(keys *origin.Keys) ptrace.Traces {
 	traces := ptrace.NewTraces()
 	resource := traces.ResourceSpans().AppendEmpty()
 	s.Resource.CopyTo(resource.Resource())
@@ -159,6 +160,7 @@ func (s *Session) Traces() ptrace.Traces {
 		c.Threads = append(c.Threads, sym.Thread(thread))
 	}
 	c.AppendTo(scope.Spans(), sym)
+	keys.Sign(scope.Spans().At(0))
 	return traces
 }
 

@@ -37,7 +37,7 @@ func FuzzConnection(f *testing.F) {
 				_, _ = d.Define(frame) // any answer is right
 			case wire.FrameBatch:
 				if batch, err := frame.Batch(); err == nil && s.take(frame, &batch) == nil {
-					assert.Equal(t, 1, s.Traces().SpanCount())
+					assert.Equal(t, 1, s.Traces(nil).SpanCount())
 					require.NoError(t, out.Deliver(t.Context(), s.Session))
 				}
 			}
