@@ -109,6 +109,21 @@ func TestEdgesFindTheGateways(t *testing.T) {
 	assert.Nil(t, at(r.find(t, "StatefulSet", "weft-gateway").Object, "spec", "replicas"), "the autoscaler chooses")
 }
 
+func TestTiersShareTheKeysOfCarriers(t *testing.T) {
+	keys := map[string]any{"key_file": "/etc/weft-carriers/keys"}
+	r := render(t, "both-durable", "page: {enabled: true}")
+	assert.Equal(t, keys, at(r.collector(t, "weft-node"), "receivers", "jvm_thread/socket", "carriers"))
+	assert.Equal(t, keys, at(r.collector(t, "weft-gateway"), "extensions", "thread_engine", "carriers"))
+	assert.Equal(t, keys, at(r.collector(t, "weft-page"), "extensions", "thread_engine", "carriers"))
+	for name, kind := range map[string]string{"weft-node": "DaemonSet", "weft-gateway": "StatefulSet", "weft-page": "StatefulSet"} {
+		volumes := fmt.Sprint(at(r.find(t, kind, name).Object, "spec", "template", "spec", "volumes"))
+		assert.Contains(t, volumes, "secretName:weft-carriers", name)
+	}
+	r = render(t, "both", "")
+	assert.Nil(t, at(r.collector(t, "weft-node"), "receivers", "jvm_thread/socket", "carriers"))
+	assert.Nil(t, at(r.collector(t, "weft-gateway"), "extensions", "thread_engine", "carriers"))
+}
+
 func TestUsersConfigurationIsMerged(t *testing.T) {
 	r := render(t, "custom", "")
 	gateway := r.collector(t, "threads-gateway")

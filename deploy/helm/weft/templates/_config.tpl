@@ -175,6 +175,14 @@ service: {pipelines: {traces: {receivers: [otlp], processors: [memory_limiter], 
   {{- if $part.Error -}}{{- fail (printf "the chart's configuration: %s" $part.Error) -}}{{- end -}}
   {{- $config = mergeOverwrite $config $part -}}
 {{- end -}}
+{{- /* One secret for all: nodes sign, gateways check and pass on, and the page checks. */ -}}
+{{- $carriers := ternary (dict "carriers" (dict "key_file" "/etc/weft-carriers/keys")) (dict) (ne $v.carrierKeySecret "") -}}
+{{- range $name, $receiver := $config.receivers -}}
+{{- if hasPrefix "jvm_thread" $name -}}{{- $_ := mergeOverwrite $receiver $carriers -}}{{- end -}}
+{{- end -}}
+{{- with $config.extensions.thread_engine -}}
+{{- $_ := mergeOverwrite (unset . "carriers") $carriers -}}
+{{- end -}}
 {{- $first := get $config.service.pipelines (ternary "traces/raw" "traces" (hasKey $config.service.pipelines "traces/raw")) -}}
 {{- $_ := set $first "receivers" (keys $config.receivers | sortAlpha) -}}
 {{- $_ := set $config.service "extensions" (keys $config.extensions | sortAlpha) -}}

@@ -34,7 +34,10 @@ SPDX-License-Identifier: Apache-2.0
 {{/* Secrets of a tier: a list of dictionaries with name, secret, path and, if not all keys are needed, items. */}}
 {{- define "weft.secrets" -}}
 {{- $v := .root.Values -}}
-{{- if eq .tier "node" -}}
+{{- with $v.carrierKeySecret }}
+- {name: carrier-keys, secret: {{ . }}, path: /etc/weft-carriers, items: [keys]}
+{{- end }}
+{{- if eq .tier "node" }}
   {{- if and $v.node.tcp.enabled $v.node.tcp.tlsSecret }}
 - {name: agents-tls, secret: {{ $v.node.tcp.tlsSecret }}, path: /etc/weft-agents-tls, items: [tls.crt, tls.key]}
   {{- end }}
