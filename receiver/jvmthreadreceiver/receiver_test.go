@@ -22,6 +22,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/receiver/receivertest"
 
+	"github.com/weft-otel/weft/internal/origin"
 	"github.com/weft-otel/weft/internal/threadtest"
 	"github.com/weft-otel/weft/internal/threadtest/wiretext"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/file"
@@ -57,6 +58,36 @@ func TestShutdownGivesUpOnABlockedConsumer(t *testing.T) {
 	close(release)
 	r.wg.Wait()
 	require.NoError(t, r.Shutdown(t.Context()), "second shutdown")
+}
+
+// An edge with a key signs what it sends.
+func TestBatchesAreSigned(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.weft")
+	recording, err := wiretext.AppendStream(nil, outlettest.Hello+"batch sequence=1 watermark=5\nend time=6 reason=1")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, recording, 0o600))
+	next := outlettest.NewSink()
+	checked := 0
+	cfg := createDefaultConfig().(*Config)
+	cfg.filesOnly, cfg.Carriers.Key = true, "0123456789abcdef0123456789abcdef"
+	keys, err := cfg.Carriers.Load()
+	require.NoError(t, err)
+	next.Answer = func(_ context.Context, td ptrace.Traces) error {
+		for _, span := range td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().All() {
+			assert.Equal(t, origin.Genuine, keys.Check(span))
+			checked++
+		}
+		return nil
+	}
+	files := file.DefaultConfig()
+	files.Include = []string{path}
+	cfg.Protocols.File = configoptional.Some(files)
+	r, err := newThreadReceiver(receivertest.NewNopSettings(metadata.Type), cfg, next)
+	require.NoError(t, err)
+	require.NoError(t, r.Start(t.Context(), componenttest.NewNopHost()))
+	<-r.Finished()
+	require.NoError(t, r.Shutdown(t.Context()))
+	assert.Equal(t, 2, checked, "a batch and the end")
 }
 
 func TestRemoteControlRequiresTheExtension(t *testing.T) {
