@@ -307,6 +307,43 @@ TEST(reports_why_there_is_no_connection) {
     end(-1);
 }
 
+// Sends a batch, and returns how many readings of the clocks precede it; -1 if something is wrong.
+static int clocks_before_batch(int fd, uint64_t sequence) {
+    static uint8_t data[1 << 12];
+    const uint8_t batch[WEFT_FRAME_HEADER_SIZE + WEFT_BATCH_HEADER_SIZE] = {
+        WEFT_BATCH_HEADER_SIZE, 0, 0, 0, WEFT_FRAME_BATCH, 0, 0, 0, (uint8_t)sequence};
+    CHECK(weft_retain_add(&retain, sequence, weft_definitions_end(), batch, sizeof batch));
+    weft_connection_step(&c, now);
+    ssize_t n = read(fd, data, sizeof data);
+    int clocks = 0;
+    for (ssize_t at = 0; at < n;) {
+        uint32_t len;
+        memcpy(&len, data + at, sizeof len);
+        if (data[at + 4] == WEFT_FRAME_CLOCK) {
+            CHECK_INT(len, 16);
+            clocks++;
+        }
+        at += WEFT_FRAME_HEADER_SIZE + (ssize_t)len;
+        if (at == n && memcmp(data + n - sizeof batch, batch, sizeof batch) != 0) {
+            return -1;
+        }
+    }
+    return clocks;
+}
+
+// The clocks are sent before the first batch of a connection, and once a second.
+TEST(sends_the_clocks_each_second) {
+    int fd = begin();
+    CHECK_INT(c.clock_sent, now);
+    CHECK_INT(clocks_before_batch(fd, 2), 0);
+    now += 999999999;
+    CHECK_INT(clocks_before_batch(fd, 3), 0);
+    now += 1;
+    CHECK_INT(clocks_before_batch(fd, 4), 1);
+    CHECK_INT(clocks_before_batch(fd, 5), 0);
+    end(fd);
+}
+
 int main(void) {
     alarm(300);
     weft_definitions_init(1U << 20);
@@ -318,5 +355,6 @@ int main(void) {
     RUN(takes_another_session_when_a_receiver_has_more);
     RUN(limits_reading_per_step);
     RUN(detects_a_dead_machine);
+    RUN(sends_the_clocks_each_second);
     return harness_end("connection");
 }

@@ -238,10 +238,9 @@ static void put_aggregate(struct weft_bytes *b, const char *line, char **rest) {
         (int64_t)number(line, "from"), (int64_t)number(line, "to"), (int32_t)number(line, "scale"));
     char *before = *rest;
     char *next = next_line(rest);
-    while (next != NULL && strncmp(next, "series", 6) == 0) {
+    for (; next != NULL && strncmp(next, "series", 6) == 0; next = next_line(rest)) {
         put_series(b, next);
         before = *rest;
-        next = next_line(rest);
     }
     put_back(next, before, rest);
     weft_wire_close_batch(b, aggregate);
@@ -251,8 +250,7 @@ static void put_batch(struct weft_bytes *b, const char *line, char **rest) {
     size_t batch = weft_wire_open_batch(b, number(line, "sequence"),
                                         (int64_t)number(line, "watermark"), number(line, "before"));
     size_t section = 0;
-    uint32_t count = 0;
-    for (;;) {
+    for (uint32_t count = 0;;) {
         char *before = *rest;
         char *next = next_line(rest);
         bool is_section = next != NULL && strncmp(next, "section", 7) == 0;
@@ -287,6 +285,8 @@ static bool encode(struct weft_bytes *b, char *line, char **rest) {
         put_batch(b, line, rest);
     } else if (strncmp(line, "aggregate", 9) == 0) {
         put_aggregate(b, line, rest);
+    } else if (strncmp(line, "clock", 5) == 0) {
+        weft_wire_put_clock(b, (int64_t)number(line, "wall"), (int64_t)number(line, "monotonic"));
     } else if (strncmp(line, "end", 3) == 0) {
         weft_wire_put_end(b, (int64_t)number(line, "time"), (uint16_t)number(line, "reason"));
     } else if (strncmp(line, "thread ", 7) == 0 || strncmp(line, "class ", 6) == 0 ||

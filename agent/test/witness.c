@@ -171,7 +171,7 @@ static bool take_status(struct witness *w, struct cursor c) {
 
 static bool take_frame(struct witness *w, unsigned kind, struct cursor c) {
     if (w->ended && kind != HELLO && kind > STACK && kind != BATCH && kind != END &&
-        kind != AGGREGATE) {
+        kind != AGGREGATE && kind != CLOCK) {
         return fail(w, "frame %u after the end", kind);
     }
     if (!w->hello && kind != HELLO) {
@@ -189,6 +189,8 @@ static bool take_frame(struct witness *w, unsigned kind, struct cursor c) {
         return witness_batch(w, c);
     case AGGREGATE:
         return witness_aggregate(w, c);
+    case CLOCK:
+        return witness_number(&c, 8) > 0 && witness_number(&c, 8) > 0;
     case END:
         w->ended = true;
         w->end = (int64_t)witness_number(&c, 8);

@@ -11,7 +11,7 @@
 #include "witness.h"
 
 // Numbers from the specification, deliberately not from the generated header.
-enum { HELLO = 1, THREAD, CLASS, METHOD, STACK, BATCH, END, STATUS, AGGREGATE };
+enum { HELLO = 1, THREAD, CLASS, METHOD, STACK, BATCH, END, STATUS, AGGREGATE, CLOCK = 12 };
 
 struct cursor {
     const uint8_t *at;

@@ -116,6 +116,12 @@ func AppendStackText(dst []byte, id jvmthread.StackID, text string) []byte {
 	return end(append(dst, text...), start)
 }
 
+// AppendClock appends a reading of the clocks.
+func AppendClock(dst []byte, c Clock) []byte {
+	dst, start := begin(dst, FrameClock)
+	return end(appendI64(appendI64(dst, c.Wall), c.Monotonic), start)
+}
+
 // AppendBatch appends a batch.
 func AppendBatch(dst []byte, h BatchHeader, sections ...Section) []byte {
 	dst, start := begin(dst, FrameBatch)

@@ -71,6 +71,13 @@ func (f Frame) StackText() (id jvmthread.StackID, text []byte, err error) {
 	return id, c.b, c.err(f)
 }
 
+// Clock decodes a reading of the clocks.
+func (f Frame) Clock() (Clock, error) {
+	c := cursor{b: f.Payload}
+	clock := Clock{Wall: c.i64("wall"), Monotonic: c.i64("monotonic")}
+	return clock, c.err(f)
+}
+
 // Method decodes the frame into m, reusing its lines.
 func (f Frame) Method(m *Method) error {
 	c := cursor{b: f.Payload}

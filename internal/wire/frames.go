@@ -3,7 +3,11 @@
 
 package wire
 
-import "github.com/weft-otel/weft/internal/jvmthread"
+import (
+	"fmt"
+
+	"github.com/weft-otel/weft/internal/jvmthread"
+)
 
 // Hello opens a connection.
 type Hello struct {
@@ -15,6 +19,22 @@ type Hello struct {
 	Attributes []Attribute // of the resource
 	Secret     Secret      // proves the session; zero: none
 	Headers    Headers
+}
+
+// Clock is a reading of both clocks after the hello.
+type Clock struct {
+	Wall      int64 // nanoseconds since the Unix epoch ...
+	Monotonic int64 // ... at this reading of the monotonic clock
+}
+
+// Check returns an error if a time is out of range, so that differences do not overflow.
+func (c Clock) Check() error {
+	for _, t := range [...]int64{c.Wall, c.Monotonic} {
+		if t < 0 || t > int64(jvmthread.Latest) {
+			return fmt.Errorf("clock: time is %d, want 0 to %d", t, int64(jvmthread.Latest))
+		}
+	}
+	return nil
 }
 
 // Attribute is a resource attribute or an option.

@@ -49,6 +49,7 @@ const (
 	FrameAggregate FrameKind = 9
 	FrameIndex     FrameKind = 10
 	FrameStackText FrameKind = 11
+	FrameClock     FrameKind = 12
 	FrameWelcome   FrameKind = 128
 	FrameAck       FrameKind = 129
 	FrameRefuse    FrameKind = 130
@@ -75,6 +76,7 @@ var Frames = []FrameSpec{
 	{FrameAggregate, "aggregate", "a batch with sums, maxima and histograms of waits instead of events"},
 	{FrameIndex, "index", "positions of the batches in a native recording; files only"},
 	{FrameStackText, "stackText", "defines a call stack by its text; carriers only"},
+	{FrameClock, "clock", "the wall clock and the monotonic clock, read again"},
 	{FrameWelcome, "welcome", "accepts the session and states which batches the receiver already has"},
 	{FrameAck, "ack", "acknowledges all batches up to this one"},
 	{FrameRefuse, "refuse", "rejects the connection, with the reason"},

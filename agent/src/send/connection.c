@@ -9,6 +9,7 @@
 
 #include "record/definitions.h"
 #include "record/roster.h"
+#include "send/clock_reading.h"
 #include "send/control.h"
 #include "wire/endpoint.h"
 #include "wire/secret.h"
@@ -153,7 +154,7 @@ static void check_connected(struct weft_connection *c, int64_t now) {
 }
 
 // Chooses what to write next. False if there is nothing.
-static bool next_run(struct weft_connection *c) {
+static bool next_run(struct weft_connection *c, int64_t now) {
     if (c->state != WEFT_STREAMING || c->end_sent) { // nothing follows an end
         return false;
     }
@@ -180,6 +181,7 @@ static bool next_run(struct weft_connection *c) {
     }
     c->own.len = 0;
     weft_roster_encode(&c->own);
+    weft_clock_reading_put(&c->own, &c->clock_sent, now);
     if (c->own.len > 0) {
         set_run(c, WEFT_RUN_OWN, c->own.data, c->own.len);
         return true;
@@ -206,7 +208,7 @@ static void wrote(struct weft_connection *c, size_t len) {
 }
 
 static void write_out(struct weft_connection *c, int64_t now) {
-    while (c->run_len > 0 || next_run(c)) {
+    while (c->run_len > 0 || next_run(c, now)) {
         if (c->own.failed) {
             c->own.failed = false;
             weft_connection_close(c, now);
@@ -278,6 +280,7 @@ static bool take_reply(struct weft_connection *c, const struct weft_reply *reply
         weft_retain_rewind(c->retain);
         c->sent = *acked;
         c->definitions = 0;
+        c->clock_sent = 0;
         c->state = WEFT_STREAMING;
         weft_roster_connected();
         return true;

@@ -56,6 +56,7 @@ struct weft_connection {
     uint64_t attempts;
 
     uint64_t sent;        // the newest batch completely sent on this connection
+    int64_t clock_sent;   // when the last reading of the clocks was sent on it; 0: none
     uint64_t definitions; // position in the log up to which definitions were sent
 
     struct weft_bytes own;     // frames built for this connection

@@ -146,6 +146,13 @@ void weft_wire_put_end(struct weft_bytes *b, int64_t time, uint16_t reason) {
     close_frame(b, at);
 }
 
+void weft_wire_put_clock(struct weft_bytes *b, int64_t wall, int64_t monotonic) {
+    size_t at = open_frame(b, WEFT_FRAME_CLOCK);
+    put_i64(b, wall);
+    put_i64(b, monotonic);
+    close_frame(b, at);
+}
+
 size_t weft_wire_open_batch(struct weft_bytes *b, uint64_t sequence, int64_t watermark,
                             uint64_t before) {
     size_t at = open_frame(b, WEFT_FRAME_BATCH);

@@ -88,6 +88,7 @@ void weft_wire_put_stack(struct weft_bytes *b, uint32_t id, uint16_t flags,
                          const struct weft_frame *frames, uint16_t frame_count,
                          const struct weft_named_lock *lock);
 void weft_wire_put_end(struct weft_bytes *b, int64_t time, uint16_t reason);
+void weft_wire_put_clock(struct weft_bytes *b, int64_t wall, int64_t monotonic);
 
 // A batch is written sequentially: open, then for each thread a section and its records, then
 // close, which fills in the length of the frame. Pass the position returned by open to close.

@@ -36,6 +36,7 @@
     X(AGGREGATE, 9, "aggregate") \
     X(INDEX, 10, "index") \
     X(STACK_TEXT, 11, "stackText") \
+    X(CLOCK, 12, "clock") \
     X(WELCOME, 128, "welcome") \
     X(ACK, 129, "ack") \
     X(REFUSE, 130, "refuse") \
@@ -53,6 +54,7 @@ enum weft_frame_kind {
     WEFT_FRAME_AGGREGATE = 9,
     WEFT_FRAME_INDEX = 10,
     WEFT_FRAME_STACK_TEXT = 11,
+    WEFT_FRAME_CLOCK = 12,
     WEFT_FRAME_WELCOME = 128,
     WEFT_FRAME_ACK = 129,
     WEFT_FRAME_REFUSE = 130,

@@ -108,7 +108,7 @@ func (d *Decoder) take(f wire.Frame) {
 		d.aggregate(f)
 	case wire.FrameEnd:
 		d.end(f)
-	case wire.FrameIndex:
+	case wire.FrameIndex, wire.FrameClock:
 	default:
 		d.Counts.Unknown++ // of a newer agent, or meaningless in a recording
 	}

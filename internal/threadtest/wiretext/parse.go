@@ -93,6 +93,8 @@ func (p *parser) frame(kind string, l *line) error {
 		p.dst = wire.AppendStack(p.dst, l.stack())
 	case "stackText":
 		p.dst = wire.AppendStackText(p.dst, jvmthread.StackID(l.unsigned("id", 32)), l.string("text"))
+	case "clock":
+		p.dst = wire.AppendClock(p.dst, wire.Clock{Wall: l.signed("wall"), Monotonic: l.signed("monotonic")})
 	case "batch":
 		header := l.batchHeader()
 		p.batch = &header

@@ -79,6 +79,12 @@ func appendFrameText(dst []byte, f wire.Frame) ([]byte, error) {
 			return dst, err
 		}
 		return fmt.Appendf(dst, "stackText id=%d text=%s\n", id, quote(string(text))), nil
+	case wire.FrameClock:
+		c, err := f.Clock()
+		if err != nil {
+			return dst, err
+		}
+		return fmt.Appendf(dst, "clock wall=%d monotonic=%d\n", c.Wall, c.Monotonic), nil
 	case wire.FrameBatch:
 		return appendBatchText(dst, f)
 	case wire.FrameEnd:
