@@ -41,11 +41,13 @@ const maxLostRecords = 10
 
 func (a *accountant) follow(s *sessions.Session) sessions.Follower {
 	s.Engine.FindLostNotifies()
-	return &session{
+	f := &session{
 		Session: s, accountant: a, stacks: a.newStacks(s), account: contention.New(&a.accounts, s.Symbols, s.Engine.Waits(), time.Now()),
 		emitter: threadpdata.NewEmitter(s.ID, s.Symbols, s.Engine.Waits()),
 		open:    make(map[jvmthread.Cycle]deadlock.Found), lost: make(map[jvmthread.ClassID]int), records: plog.NewLogs(),
 	}
+	f.emitter.Shift = s.Shift
+	return f
 }
 
 // Window aggregates a window and reports its hints.

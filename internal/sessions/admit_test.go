@@ -21,8 +21,10 @@ import (
 
 	"github.com/weft-otel/weft/internal/engine/window"
 	"github.com/weft-otel/weft/internal/jvmthread"
+	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/wire"
 )
 
 // summer is a Follower that counts events.
@@ -94,4 +96,20 @@ func TestSessionsOfThisProcessAreItsOwn(t *testing.T) {
 	consume(t, m, carrier(2, "")) // through a queue
 	m.Shutdown(t.Context())
 	assert.Equal(t, uint64(2), *events)
+}
+
+// The wall clock may be set often; the log says it once.
+func TestStepsOfTheClockAreLoggedOnce(t *testing.T) {
+	m, _, log := counting(t, "")
+	for n := range uint64(200) {
+		td := ptrace.NewTraces()
+		ss := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
+		threadpdata.MarkCarriers(ss.Scope())
+		at := jvmthread.Time(n+1) * 1000
+		c := threadpdata.Carrier{Session: jvmthread.SessionID{0: 1}, Batch: n + 1, Watermark: at, Clock: wire.Clock{Monotonic: int64(at), Wall: int64(n) * 1e9}}
+		c.AppendTo(ss.Spans(), symbols.New(symbols.DefaultLimits()))
+		consume(t, m, td)
+	}
+	m.Shutdown(t.Context())
+	assert.Equal(t, 1, log.FilterMessageSnippet("The wall clock of a JVM was set").Len())
 }

@@ -21,7 +21,8 @@ type analysis struct {
 	*ordering.Queue
 
 	analyzer *Analyzer
-	views    []*view    // by length of windows, in the order in which the members joined
+	views    []*view // by length of windows, in the order in which the members joined
+	clocks   clocks
 	received uint64     // events, gaps not included
 	taken    []Delivery // of followers, by a call of Take that has not ended
 	saved    bool       // a view has a checkpoint that the journal does not have
@@ -102,6 +103,7 @@ func (a *analysis) Receive(c *threadpdata.Carrier) {
 	for _, th := range c.Threads {
 		a.Symbols.SetThread(th)
 	}
+	a.setClock(c.Clock)
 	if fresh := a.Add(BatchOf(c)); !fresh {
 		return
 	}

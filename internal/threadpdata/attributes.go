@@ -118,6 +118,7 @@ const (
 // Attributes of a window's root span, of its thread spans (folded), and of the root's lock events.
 const (
 	attrWindowCut      = "weft.window.cut"      // string; why it ended: time, size, end, lost, shutdown
+	attrClockShift     = "weft.clock.shift"     // int; by how much the wall clock is ahead of the one that the session began with
 	attrWindowStart    = "weft.window.start"    // int; the root itself starts some microseconds earlier, see laneGap
 	attrContendedCount = "weft.contended.count" // int; waits for locks, permits and pools
 	attrContendedTime  = "weft.contended.time"

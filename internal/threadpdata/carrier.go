@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
+	"github.com/weft-otel/weft/internal/wire"
 )
 
 const (
@@ -33,6 +34,7 @@ type Carrier struct {
 	Watermark jvmthread.Time
 	Before    uint64               // events in all earlier batches
 	First     uint64               // the first batch that the sender got from the JVM; 0 or 1: all, or not known
+	Clock     wire.Clock           // if not zero, the wall clock at a time of the session, since when it differs from that of the session
 	End       string               // if not empty, why the session ended; no batch follows
 	Threads   []jvmthread.Thread   // that the carrier describes
 	Aggregate *jvmthread.Aggregate // if not nil, the batch has sums instead of events

@@ -12,7 +12,7 @@ import (
 	"github.com/weft-otel/weft/internal/wire"
 )
 
-// A carrier has the frames of one batch: thread, class and stackText for all that the events or series refer to, then batch or aggregate. They
+// A carrier has the frames of one batch: thread, class and stackText for all that the events or series refer to, clock if it was set, then batch or aggregate. They
 // differ from those of an agent's stream in two ways: times are nanoseconds since the Unix epoch, and the frames need no others.
 
 // rawVersion is the version of this form. It changes only if older programs could misread a carrier: frames of unknown kinds are skipped.
@@ -97,6 +97,9 @@ func (e *encoder) encode(c *Carrier, sym *symbols.Table) {
 	e.frames, e.sections = e.frames[:0], e.sections[:0]
 	for _, th := range c.Threads {
 		e.frames = wire.AppendThread(e.frames, th)
+	}
+	if c.Clock != (wire.Clock{}) {
+		e.frames = wire.AppendClock(e.frames, c.Clock)
 	}
 	header := wire.BatchHeader{Sequence: c.Batch, Watermark: c.Watermark, Before: c.Before}
 	if a := c.Aggregate; a != nil {

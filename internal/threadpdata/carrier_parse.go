@@ -124,6 +124,8 @@ func (c *Carrier) parseFrame(frame wire.Frame, sym *symbols.Table) error {
 			err = c.ids.stacks.define(id, sym.InternStackText(text, c.ids.stacks.last(id)))
 		}
 		return err
+	case wire.FrameClock:
+		return c.parseClock(frame)
 	case wire.FrameBatch:
 		return c.parseBatch(frame)
 	case wire.FrameAggregate:
@@ -131,6 +133,13 @@ func (c *Carrier) parseFrame(frame wire.Frame, sym *symbols.Table) error {
 	default:
 		return fmt.Errorf("unexpected frame %s", frame.Kind)
 	}
+}
+
+func (c *Carrier) parseClock(frame wire.Frame) (err error) {
+	if c.Clock, err = frame.Clock(); err == nil {
+		err = c.Clock.Check()
+	}
+	return err
 }
 
 // begin takes the header of the only batch.

@@ -157,7 +157,7 @@ func toSpan(c *Carrier, sym *symbols.Table) ptrace.Span {
 
 // describe prints a carrier with names instead of the ids of a symbol table.
 func describe(c *Carrier, sym *symbols.Table) []string {
-	lines := []string{fmt.Sprintln(c.Session, c.Batch, c.Watermark, c.Before, c.End), fmt.Sprintf("%+v", c.Threads)}
+	lines := []string{fmt.Sprintln(c.Session, c.Batch, c.Watermark, c.Before, c.Clock, c.End), fmt.Sprintf("%+v", c.Threads)}
 	if a := c.Aggregate; a != nil {
 		lines = append(lines, fmt.Sprintln(a.From, a.To, a.Scale))
 		for _, s := range a.Series {
@@ -176,6 +176,9 @@ func randomCarrier(random *rand.Rand, sym *symbols.Table) *Carrier {
 	c := &Carrier{
 		Session: carried, Batch: 1 + random.Uint64N(1<<63), Before: random.Uint64N(jvmthread.MaxEvents + 1),
 		Watermark: jvmthread.Time(random.Uint64()),
+	}
+	if random.IntN(2) == 0 {
+		c.Clock = wire.Clock{Wall: random.Int64N(1 << 62), Monotonic: random.Int64N(1 << 62)}
 	}
 	if random.IntN(4) == 0 {
 		c.End = EndExit

@@ -61,13 +61,18 @@ func (e *Emitter) StreamIncidents(found *incident.Found, dst *Pieces) {
 		s := w.span(dst, roleRoot, 0, inc.Start, inc.End)
 		s.SetParentSpanID(pcommon.SpanID{})
 		w.root(s)
+		move(s, e.by)
 		for i := range inc.Holds {
 			h := &inc.Holds[i]
-			w.hold(h, w.span(dst, roleHold, h.Thread, h.Start, spanEnd(h.Start, h.End)))
+			s := w.span(dst, roleHold, h.Thread, h.Start, spanEnd(h.Start, h.End))
+			w.hold(h, s)
+			move(s, e.by)
 		}
 		for i := range inc.Waits {
 			wt := &inc.Waits[i]
-			w.wait(wt, w.span(dst, roleWait, wt.Interval.Thread, wt.Start, spanEnd(wt.Start, wt.End)))
+			s := w.span(dst, roleWait, wt.Interval.Thread, wt.Start, spanEnd(wt.Start, wt.End))
+			w.wait(wt, s)
+			move(s, e.by)
 		}
 	}
 }
@@ -77,7 +82,7 @@ func (e *Emitter) StreamIncidents(found *incident.Found, dst *Pieces) {
 func (e *Emitter) Announce(found *incident.Found, root ptrace.Span) {
 	for _, inc := range found.Incidents {
 		w := e.incidentWriter(inc)
-		w.announce(addEvent(root, attrIncidentEvent, max(inc.Start, jvmthread.Time(root.StartTimestamp()))))
+		w.announce(addEvent(root, attrIncidentEvent, max(inc.Start+e.by, jvmthread.Time(root.StartTimestamp()))))
 	}
 	a := root.Attributes()
 	for _, sum := range []struct {

@@ -21,11 +21,11 @@ import (
 const EndedByItself = "went_on"
 
 // record fills the fields that all records have.
-func record(r plog.LogRecord, name string, severity plog.SeverityNumber, at jvmthread.Time, observed time.Time) {
+func (e *Emitter) record(r plog.LogRecord, name string, severity plog.SeverityNumber, at jvmthread.Time, observed time.Time) {
 	r.SetEventName(name)
 	r.SetSeverityNumber(severity)
 	r.SetSeverityText(severity.String())
-	r.SetTimestamp(stamp(at))
+	r.SetTimestamp(stamp(at + e.shift(at)))
 	r.SetObservedTimestamp(pcommon.NewTimestampFromTime(observed))
 }
 
@@ -37,7 +37,7 @@ func (e *Emitter) at(r plog.LogRecord, start jvmthread.Time, ref jvmthread.Inter
 
 // Deadlock reports a deadlock: each thread with the lock it waits for, the owner of the lock, and the stack.
 func (e *Emitter) Deadlock(f *deadlock.Found, observed time.Time, r plog.LogRecord) {
-	record(r, attrDeadlockEvent, plog.SeverityNumberError, f.Since, observed)
+	e.record(r, attrDeadlockEvent, plog.SeverityNumberError, f.Since, observed)
 	e.at(r, f.Window, jvmthread.IntervalRef{Thread: f.Members[0].Thread})
 	a := r.Attributes()
 	a.EnsureCapacity(4)
@@ -76,7 +76,7 @@ func (e *Emitter) putPlace(m pcommon.Map, stack jvmthread.StackID) {
 
 // DeadlockEnd reports the end of a deadlock, with its reason and the time at which it was noticed.
 func (e *Emitter) DeadlockEnd(f *deadlock.Found, by string, at jvmthread.Time, observed time.Time, r plog.LogRecord) {
-	record(r, attrDeadlockEnd, plog.SeverityNumberInfo, at, observed)
+	e.record(r, attrDeadlockEnd, plog.SeverityNumberInfo, at, observed)
 	e.at(r, f.Window, jvmthread.IntervalRef{Thread: f.Members[0].Thread})
 	a := r.Attributes()
 	a.PutStr(attrDeadlockID, DeadlockID(e.session, f.Cycle))
@@ -91,7 +91,7 @@ func (e *Emitter) DeadlockEnd(f *deadlock.Found, by string, at jvmthread.Time, o
 
 // LockOrder reports two locks that were acquired in both orders in a window.
 func (e *Emitter) LockOrder(h *deadlock.Hint, w *window.Window, observed time.Time, r plog.LogRecord) {
-	record(r, attrOrderEvent, plog.SeverityNumberWarn, h.At, observed)
+	e.record(r, attrOrderEvent, plog.SeverityNumberWarn, h.At, observed)
 	e.at(r, w.Start, jvmthread.IntervalRef{Thread: h.Other})
 	e.putHint(h, r.Attributes())
 	r.Body().SetStr("locks of " + e.className(h.First.Class) + " and " + e.className(h.Second.Class) + " are acquired in both orders: " + e.hint(h))
@@ -99,7 +99,7 @@ func (e *Emitter) LockOrder(h *deadlock.Hint, w *window.Window, observed time.Ti
 
 // LostNotify reports a notify that no thread heard. It points at the first of the waits since, whose spans must have been selected.
 func (e *Emitter) LostNotify(f *lostnotify.Found, w *window.Window, observed time.Time, r plog.LogRecord) {
-	record(r, attrLostNotifyEvent, plog.SeverityNumberWarn, f.End, observed)
+	e.record(r, attrLostNotifyEvent, plog.SeverityNumberWarn, f.End, observed)
 	first := &f.Waits[0]
 	for iv := range w.IntervalsOf(first.Thread, first.End-1, first.End) {
 		if t, ok := w.Target(jvmthread.IntervalRef{Thread: iv.Thread, Seq: iv.Seq}, w.Start); ok {

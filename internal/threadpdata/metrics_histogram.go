@@ -68,7 +68,7 @@ func (s *statement) exemplars(h *contention.Histogram, dst pmetric.ExemplarSlice
 	dst.EnsureCapacity(len(h.Exemplars))
 	for i := range h.Exemplars {
 		x, e := &h.Exemplars[i], dst.AppendEmpty()
-		e.SetTimestamp(stamp(x.At))
+		e.SetTimestamp(stamp(x.At + s.shift(x.At)))
 		e.SetDoubleValue(x.Duration.Seconds())
 		if !x.Request.IsZero() {
 			e.SetTraceID(pcommon.TraceID(x.Request.TraceID))

@@ -21,14 +21,20 @@ func (e *Emitter) AppendRequests(r *requests.Report, dst ptrace.SpanSlice) {
 	dst.EnsureCapacity(dst.Len() + len(r.Waits) + len(r.Holds) + len(r.Ends))
 	e.threads.Clear() // threads may have new names
 	for i := range r.Waits {
-		e.writeRequestWait(&r.Waits[i], dst.AppendEmpty())
+		s := dst.AppendEmpty()
+		e.writeRequestWait(&r.Waits[i], s)
+		move(s, e.shift(r.Waits[i].Start))
 	}
 	for i := range r.Holds {
-		e.writeRequestHold(&r.Holds[i], dst.AppendEmpty())
+		s := dst.AppendEmpty()
+		e.writeRequestHold(&r.Holds[i], s)
+		move(s, e.shift(r.Holds[i].Start))
 	}
 	for i := range r.Ends {
 		if r.Ends[i].Shown {
-			e.writeRequestEnd(&r.Ends[i], dst.AppendEmpty())
+			s := dst.AppendEmpty()
+			e.writeRequestEnd(&r.Ends[i], s)
+			move(s, e.shift(r.Ends[i].Start))
 		}
 	}
 }

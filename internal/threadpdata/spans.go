@@ -22,8 +22,10 @@ const ScopeSpans = "github.com/weft-otel/weft"
 
 // Emitter turns the windows of one session into spans. One goroutine owns it.
 type Emitter struct {
-	Calls          *Calls // to show as events of the threads' spans; nil: none
-	CompleteStacks bool   // with the frames between those of the application
+	Calls *Calls // to show as events of the threads' spans; nil: none
+	// Shift returns by how much the wall clock of the JVM is ahead of a time of the session, since it was set; nil: it was not.
+	Shift          func(at jvmthread.Time) jvmthread.Time
+	CompleteStacks bool // with the frames between those of the application
 
 	session   jvmthread.SessionID
 	sym       *symbols.Table
@@ -38,6 +40,7 @@ type Emitter struct {
 
 	// Of the window that is being written:
 	window  *window.Window
+	by      jvmthread.Time // Shift
 	trace   pcommon.TraceID
 	base    uint64                   // windowHash
 	blocked map[string]time.Duration // by title of the wait
@@ -75,6 +78,7 @@ func (e *Emitter) Append(w *window.Window, segments []criticalpath.Segment, dst 
 func (e *Emitter) Stream(w *window.Window, segments []criticalpath.Segment, dst *Pieces) {
 	dst.expect(countSpans(w, segments))
 	e.window, e.trace, e.base = w, TraceID(e.session, w.Start), windowHash(e.session, w.Start)
+	e.by = e.shift(w.Start)
 	e.threads.Clear() // threads may have new names
 	if e.Calls != nil {
 		defer e.Calls.end(e.Calls.begin(w))
@@ -85,6 +89,7 @@ func (e *Emitter) Stream(w *window.Window, segments []criticalpath.Segment, dst 
 		s := dst.append()
 		e.connect(p, s)
 		e.write(p, s)
+		move(s, e.by)
 	}
 	e.window = nil
 }

@@ -27,6 +27,9 @@ func (e *Emitter) writeRoot(s ptrace.Span) {
 	a.PutStr(attrSessionID, e.session.String())
 	a.PutStr(attrWindowCut, string(w.Cut))
 	a.PutInt(attrWindowStart, int64(w.Start))
+	if e.by != 0 {
+		a.PutInt(attrClockShift, int64(e.by))
+	}
 	a.PutInt(attrThreads, int64(len(w.Lanes)))
 	putCount(a, attrEvents, w.Events)
 	putCount(a, attrEventsLost, w.Lost)

@@ -28,7 +28,7 @@ type session struct {
 
 func (p *threadSpan) follow(s *sessions.Session) sessions.Follower {
 	f := &session{Session: s, proc: p, incidents: p.cfg.Incidents.finder(s.Engine.Waits()), emitter: threadpdata.NewEmitter(s.ID, s.Symbols, s.Engine.Waits())}
-	f.emitter.CompleteStacks = p.cfg.CompleteStacks
+	f.emitter.CompleteStacks, f.emitter.Shift = p.cfg.CompleteStacks, s.Shift
 	if p.cfg.Calls {
 		f.emitter.Calls = new(threadpdata.Calls)
 		s.Engine.Watch(f.emitter.Calls.See)

@@ -34,6 +34,8 @@ type Session struct {
 	Before    uint64         // events of known kinds in all batches up to that one
 	unknown   uint64         // events of unknown kinds in the same batches
 
+	Clock wire.Clock // the wall clock at a time of the session; zero: it was not set since the hello
+
 	Batch Batch
 }
 
@@ -89,7 +91,7 @@ func (s *Session) Seal(h wire.BatchHeader) {
 	s.inspect(h.Watermark)
 	c := &s.Batch.carrier
 	c.Session, c.Batch, c.Watermark, c.End, c.Aggregate = s.ID, h.Sequence, h.Watermark, "", s.Batch.Aggregate
-	c.First = s.begin()
+	c.First, c.Clock = s.begin(), s.Clock
 	c.Before = h.Before - min(h.Before, s.unknown) // downstream components must not take skipped events for missing ones
 }
 
@@ -98,7 +100,7 @@ func (s *Session) End(reason string, at jvmthread.Time) {
 	s.Begin()
 	c := &s.Batch.carrier
 	c.Session, c.Batch, c.Watermark, c.Before, c.End, c.Aggregate = s.ID, s.Last, max(at, s.Watermark), s.Before, reason, nil
-	c.First = s.begin()
+	c.First, c.Clock = s.begin(), s.Clock
 	if c.Batch < math.MaxUint64 {
 		c.Batch++
 	}

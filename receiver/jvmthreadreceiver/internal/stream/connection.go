@@ -169,6 +169,10 @@ func (c *connection) converse(s *session) error {
 			if refused {
 				outlet.Count(c.sessions.Out.Telemetry.ReceiverJvmThreadDefinitionsRefused, 1)
 			}
+		case wire.FrameClock:
+			if err := s.setClock(frame); err != nil {
+				return err
+			}
 		case wire.FrameBatch:
 			if err := c.batch(s, frame); err != nil {
 				return err

@@ -58,6 +58,27 @@ func newSession(hello *wire.Hello) *session {
 
 func (s *session) wallTime(t jvmthread.Time) jvmthread.Time { return t + s.offset }
 
+// leastStep is by how much a wall clock must differ from the one that the session has to replace it: less is the time between two readings.
+const leastStep = 100 * time.Millisecond
+
+// setClock notes that the wall clock was set, or that the machine was suspended. Times of the session do not jump, so that events remain in
+// order: only what is written has the new time of day.
+func (s *session) setClock(frame wire.Frame) error {
+	read, err := frame.Clock()
+	if err != nil {
+		return err
+	}
+	read.Monotonic = int64(s.wallTime(jvmthread.Time(read.Monotonic)))
+	if err := read.Check(); err != nil {
+		return invalid(frame, err.Error())
+	}
+	step := read.Wall - read.Monotonic - (s.Clock.Wall - s.Clock.Monotonic)
+	if step < -int64(leastStep) || step > int64(leastStep) {
+		s.Clock = read
+	}
+	return nil
+}
+
 func (s *session) seal(h wire.BatchHeader) {
 	h.Watermark = s.wallTime(h.Watermark)
 	s.Seal(h)

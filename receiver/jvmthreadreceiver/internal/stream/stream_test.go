@@ -60,6 +60,29 @@ func TestSessionIsDeliveredAsCarriers(t *testing.T) {
 	}
 }
 
+// The wall clock is that of the hello until it differs by more than 100 ms; then each carrier has the first reading that did, for those who join
+// later. Times of the session do not jump.
+func TestWallClockIsSet(t *testing.T) {
+	next := outlettest.NewSink()
+	a := dial(t, start(t, outlettest.New(t, nil, next), nil))
+	a.greet(hello) // wall 1000000 at 0
+	sequence := 0
+	send := func(clocks string) string {
+		sequence++
+		a.send(fmt.Sprintf("%s\nbatch sequence=%d watermark=%d000000000", clocks, sequence, sequence))
+		assert.EqualValues(t, sequence, a.acked())
+		_, clock, _ := strings.Cut(strings.TrimSpace(next.Next(t)), " before 0")
+		return clock
+	}
+	assert.Empty(t, send("clock wall=101000000 monotonic=0"), "100 ms are not enough")
+	ahead := " clock 21602001000001 at 1901000000"
+	assert.Equal(t, ahead, send("clock wall=21602001000001 monotonic=1900000000"))
+	assert.Equal(t, ahead, send("clock wall=21603101000001 monotonic=3000000000"), "still the same hour")
+	assert.Equal(t, " clock 3901000000 at 3901000000", send("clock wall=3901000000 monotonic=3900000000"), "back again")
+	a.send("clock wall=-1 monotonic=0")
+	assert.Contains(t, a.refused().Message, "clock: time is -1, want 0 to 4611686018427387903")
+}
+
 // The owner of a lock may have no events for hours; it is still described, once for each of its definitions.
 func TestPeersAreDescribedOnce(t *testing.T) {
 	next := outlettest.NewSink()

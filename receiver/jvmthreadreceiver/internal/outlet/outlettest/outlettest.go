@@ -20,6 +20,7 @@ import (
 	"github.com/weft-otel/weft/internal/jvmthread"
 	"github.com/weft-otel/weft/internal/jvmthread/symbols"
 	"github.com/weft-otel/weft/internal/threadpdata"
+	"github.com/weft-otel/weft/internal/wire"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/metadata"
 	"github.com/weft-otel/weft/receiver/jvmthreadreceiver/internal/outlet"
 )
@@ -95,6 +96,9 @@ func Describe(tb testing.TB, traces ptrace.Traces) string {
 		require.NoError(tb, threadpdata.Parse(span, sym, &c))
 		require.Equal(tb, session.Str(), c.Session.String())
 		fmt.Fprintf(&b, "batch %d watermark %d before %d", c.Batch, c.Watermark, c.Before)
+		if c.Clock != (wire.Clock{}) {
+			fmt.Fprintf(&b, " clock %d at %d", c.Clock.Wall, c.Clock.Monotonic)
+		}
 		if c.End != "" {
 			fmt.Fprintf(&b, " end %s", c.End)
 		}
