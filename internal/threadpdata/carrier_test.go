@@ -102,6 +102,7 @@ func FuzzParse(f *testing.F) {
 		spans := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
 		c := randomCarrier(random, sym)
 		c.AppendTo(spans, sym)
+		PutMAC(spans.At(0), MAC{byte(random.Uint32())})
 		bytes, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(traces)
 		require.NoError(f, err)
 		f.Add(bytes)
@@ -116,12 +117,18 @@ func FuzzParse(f *testing.F) {
 		for _, rs := range traces.ResourceSpans().All() {
 			for _, ss := range rs.ScopeSpans().All() {
 				for _, span := range ss.Spans().All() {
+					_, _ = MACOf(span)
+					signed := AppendSigned(nil, span)
 					if err := Parse(span, sym, &c); err != nil {
 						assert.NotEmpty(t, err.Error())
 						continue
 					}
 					require.NoError(t, Parse(toSpan(&c, sym), sym, &again))
 					assert.Equal(t, describe(&c, sym), describe(&again, sym))
+					id := span.SpanID()
+					id[0] ^= 1
+					span.SetSpanID(id)
+					assert.NotEqual(t, signed, AppendSigned(nil, span))
 				}
 			}
 		}
