@@ -22,11 +22,12 @@ const maxAnswer = 4 << 20
 
 // Client requests answers from one server. It may be used concurrently.
 type Client struct {
-	base *url.URL
-	http http.Client
+	base  *url.URL
+	http  http.Client
+	token string // empty: none
 }
 
-// New returns a client of the page at a URL such as http://localhost:8090/.
+// New returns a client of the page at a URL such as http://localhost:8090/, or one with a token, as weft view prints.
 func New(base string, transport http.RoundTripper) (*Client, error) {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -35,7 +36,7 @@ func New(base string, transport http.RoundTripper) (*Client, error) {
 	if u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, fmt.Errorf("address of the page %q: want one such as http://localhost:8090/", u.Redacted())
 	}
-	return &Client{base: u, http: http.Client{Transport: transport}}, nil
+	return &Client{base: u, http: http.Client{Transport: transport}, token: u.Query().Get("token")}, nil
 }
 
 // Of returns a client of a handler in this process, which serves the page at /.
@@ -179,6 +180,9 @@ func get[T any](ctx context.Context, c *Client, path string, q Query) (out T, _ 
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
 		return out, err
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	err = c.do(req, &out)
 	return out, err

@@ -8,30 +8,51 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 )
 
-// Open opens a URL in the user's browser, and does not wait for it. The error says why there is none.
-func Open(ctx context.Context, url string) error {
+// Open opens a URL in the user's browser, and does not wait for it. The browser gets a file that leads to the URL, which only this user can read:
+// other users see the command lines of all processes, and the URL may contain a token. The caller removes the file with done once it ends, also
+// after an error, which says why there is no browser.
+func Open(ctx context.Context, url string) (done func(), err error) {
+	done = func() {}
 	name, args, err := command(runtime.GOOS, os.Getenv)
 	if err != nil {
-		return err
+		return done, err
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return fmt.Errorf("no browser: %w", err)
+		return done, fmt.Errorf("no browser: %w", err)
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, append(args, url)...) // it outlives this program
+	file, done, err := leadingTo(url)
+	if err != nil {
+		return done, fmt.Errorf("no browser: %w", err)
+	}
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, append(args, file)...) // it outlives this program
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("cannot start a browser: %w", err)
+		return done, fmt.Errorf("cannot start a browser: %w", err)
 	}
 	go func() { _ = cmd.Wait() }() // no zombie
-	return nil
+	return done, nil
 }
 
-// command is the program that opens a URL. On Linux, BROWSER has precedence, and xdg-open needs a desktop.
+// leadingTo writes a file that leads to a URL.
+func leadingTo(url string) (path string, remove func(), err error) {
+	dir, err := os.MkdirTemp("", "weft-page-") // only this user may look into it
+	if err != nil {
+		return "", func() {}, err
+	}
+	path, remove = filepath.Join(dir, "page.html"), func() { _ = os.RemoveAll(dir) }
+	url = html.EscapeString(url)
+	content := `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=` + url + `"><a href="` + url + `">Open the page</a>` + "\n"
+	return path, remove, os.WriteFile(path, []byte(content), 0o600)
+}
+
+// command is the program that opens a file. On Linux, BROWSER has precedence, and xdg-open needs a desktop.
 func command(system string, getenv func(string) string) (name string, args []string, err error) {
 	switch system {
 	case "darwin":

@@ -25,8 +25,8 @@ const mcpLong = `Answers the questions of an assistant: a server of the Model Co
 output. An assistant starts it itself; all of its tools only read.
 
 FILE is a recording, as of weft view. With --page, it asks the page of weft view or of a collector,
-which also serves the protocol itself, at the path mcp of its address. A user name and a password in
-the URL are sent to it.`
+which also serves the protocol itself, at the path mcp of its address. A user name and a password, or
+a token in the URL, are sent to it.`
 
 const mcpExample = `  weft mcp orders.weft
   weft mcp --page http://localhost:8090/`

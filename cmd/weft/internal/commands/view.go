@@ -17,12 +17,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weft-otel/weft/cmd/weft/internal/browser"
+	"github.com/weft-otel/weft/cmd/weft/internal/local"
 	"github.com/weft-otel/weft/internal/printable"
 	"github.com/weft-otel/weft/internal/recording"
 )
 
 const viewLong = `Serves the page: all threads over time, who waited for whom and why, the critical path, and statistics
-of locks. It prints the address, opens the browser, and ends with ctrl-C. Only this machine can connect.
+of locks. It prints the address, opens the browser, and ends with ctrl-C. Only this machine can
+connect; the token in the address keeps its other users out.
 
 FILE is a recording: a .jfr of JDK 11 or later, a file that an agent or weft record wrote, an ORCA
 log, a TPTP trace or triples; also compressed, in a folder or archive. It may also be the spans of a
@@ -50,7 +52,7 @@ type viewOptions struct {
 const defaultHistory = 1 << 30
 
 func (p *Program) view() *cobra.Command {
-	o := viewOptions{live: liveOptions{maxBytes: defaultHistory, control: true}}
+	o := viewOptions{live: liveOptions{maxBytes: defaultHistory}}
 	cmd := &cobra.Command{
 		Use: "view [flags] FILE...|PID|NAME [KEY=VALUE...]", Short: "Show threads over time in the browser", Long: viewLong, Example: viewExample,
 		Args: needsOne("nothing to view: want recordings, or a process ID or a part of a main class"),
@@ -58,6 +60,7 @@ func (p *Program) view() *cobra.Command {
 	flags := cmd.Flags()
 	o.live.choice.addFlags(flags, false)
 	flags.StringVar(&o.address, "listen", "127.0.0.1:0", "address of the page, by default with any free port")
+	noControl := flags.Bool("no-control", false, "the page cannot change options of the agent")
 	noBrowser := flags.Bool("no-browser", false, "do not open a browser")
 	flags.StringVar(&o.format, "input", "", "format of the files: native, jfr, orca, tptp, triples, otlp or dump (default:\nwhat their content shows)")
 	flags.IntVar(&o.unpacked, "max-unpacked", recording.DefaultMaxUnpacked>>30, "read at most this many gibibytes of a compressed file, decompressed")
@@ -65,7 +68,7 @@ func (p *Program) view() *cobra.Command {
 	flags.StringVar(&o.live.agent, "agent", "", "the agent library (default: the one in this program, for the platform\nof the JVM)")
 	timeout := durationFlag(flags, "timeout", "", 10*time.Second, "how long to wait for the JVM")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		o.live.timeout, o.browser = *timeout, !*noBrowser
+		o.live.timeout, o.live.control, o.browser = *timeout, !*noControl, !*noBrowser
 		if o.unpacked < 1 || o.unpacked > 1<<20 {
 			return usagef("invalid --max-unpacked %d: want 1 to %d gibibytes", o.unpacked, 1<<20)
 		}
@@ -149,7 +152,7 @@ func (p *Program) viewFiles(ctx context.Context, files []string, o *viewOptions)
 		}
 		read <- nil
 	}
-	err = view.Serve(ctx, o.address, p.show(ctx, o, ""))
+	err = p.serve(ctx, view, o, "")
 	end()
 	return errors.Join(err, <-read)
 }
@@ -163,18 +166,21 @@ func (p *Program) viewJVM(ctx context.Context, word string, o *viewOptions) erro
 	for _, note := range l.notes {
 		fmt.Fprintf(p.Err, "weft: %s\n", printable.Text(note))
 	}
-	return l.page.Serve(ctx, o.address, p.show(ctx, o, " of process "+strconv.Itoa(l.jvm.PID)))
+	return p.serve(ctx, l.page, o, " of process "+strconv.Itoa(l.jvm.PID))
 }
 
-// show prints the address of the page, and opens a browser.
-func (p *Program) show(ctx context.Context, o *viewOptions, what string) func(url string) {
-	return func(url string) {
+// serve serves a page until the context ends, prints its address, and opens a browser.
+func (p *Program) serve(ctx context.Context, page *local.Page, o *viewOptions, what string) error {
+	done := func() {}
+	defer func() { done() }()
+	return page.Serve(ctx, o.address, func(url string) {
 		fmt.Fprintf(p.Out, "The page%s is at %s (ctrl-C ends it).\n", what, url)
 		if !o.browser || !isTerminal(p.rawErr) {
 			return
 		}
-		if err := browser.Open(ctx, url); err != nil {
+		var err error
+		if done, err = browser.Open(ctx, url); err != nil {
 			fmt.Fprintf(p.Err, "weft: %v; open the address yourself\n", err)
 		}
-	}
+	})
 }

@@ -5,6 +5,7 @@ package local
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -130,15 +131,17 @@ func (p *Page) Close(ctx context.Context) {
 // maxConnections bounds the connections to the page.
 const maxConnections = 128
 
-// Serve serves the page at an address until the context ends, and calls ready with its URL first.
+// Serve serves the page at an address until the context ends, and calls ready with its URL first. Only who knows the URL gets in: it contains a
+// token of 130 bits.
 func (p *Page) Serve(ctx context.Context, address string, ready func(url string)) error {
 	var lc net.ListenConfig
 	listener, err := lc.Listen(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("cannot serve the page at %s, use another address: %w", address, err)
 	}
-	srv := &http.Server{Handler: p.handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second}
-	ready("http://" + listener.Addr().String() + "/")
+	token := rand.Text()
+	srv := &http.Server{Handler: server.Protected(p.handler, token), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second}
+	ready("http://" + listener.Addr().String() + "/?token=" + token)
 	stop := context.AfterFunc(ctx, func() { _ = srv.Close() }) // a download may be cut off
 	defer stop()
 	if err := srv.Serve(netutil.LimitListener(listener, maxConnections)); !errors.Is(err, http.ErrServerClosed) {
