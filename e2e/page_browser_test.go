@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -61,17 +62,18 @@ func TestPageShowsADeadlock(t *testing.T) {
 	p.Until(`document.querySelectorAll(".name.stuck").length === 2`)
 }
 
-// TestPageControlsAnAgent pauses and resumes an agent from the page if the configuration allows it.
+// TestPageControlsAnAgent pauses and resumes an agent from the page if the configuration allows it, which needs authentication.
 func TestPageControlsAnAgent(t *testing.T) {
 	more := filepath.Join(t.TempDir(), "control.yaml")
-	require.NoError(t, os.WriteFile(more, []byte(`extensions: {agent_control: }
+	require.NoError(t, os.WriteFile(more, []byte(`extensions: {agent_control: , basicauth: {htpasswd: {inline: "me:secret"}}}
 receivers: {jvm_thread: {remote_control: true}}
-exporters: {thread_view: {control: true}}
-service: {extensions: [health_check, thread_engine, agent_control]}
+exporters: {thread_view: {control: true, auth: {authenticator: basicauth}}}
+service: {extensions: [health_check, thread_engine, agent_control, basicauth]}
 `), 0o600))
 	c := startCollector(t, setup{more: []string{more}})
 	java(t, jdks[len(jdks)-1], c.endpoint, "stuck", "Deadlock")
-	p := browser.Start(t).Open(t, "http://"+c.page+"/#tab=sessions", browser.Window{})
+	p := browser.Start(t).Open(t, "http://me:secret@"+c.page+"/api/info", browser.Window{}) // the browser remembers them
+	p.Do(chromedp.Navigate("http://" + c.page + "/#tab=sessions"))
 	p.Until(`document.querySelector(".banner.bad") && document.querySelector(".answer .lock-name")`) // the layout is stable from here
 	p.Until(`document.querySelectorAll(".configuration form .field").length > 0`)                    // options that can be changed
 	p.ClickText(".configuration button", "Pause profiling")

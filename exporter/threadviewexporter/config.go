@@ -40,7 +40,7 @@ type Config struct {
 	Window time.Duration `mapstructure:"window"`
 	// Trace links to the spans of thread_span.
 	Trace TraceConfig `mapstructure:"trace"`
-	// Control lets the page pause, resume and reconfigure agents. The receiver must allow it, too (remote_control).
+	// Control lets the page pause, resume and reconfigure agents. It requires authentication; the receiver must allow it, too (remote_control).
 	Control bool `mapstructure:"control"`
 	// AgentControl is the agent_control extension through which Control reaches agents.
 	AgentControl component.ID `mapstructure:"agent_control"`
@@ -143,15 +143,23 @@ func (c *Config) validateEngine() error {
 	return own.Validate()
 }
 
-// validateUse reports options that have no effect because of another one.
+// validateUse reports options that have no effect, or would be unsafe, because of another one.
 func (c *Config) validateUse() error {
 	var errs []error
 	normal := createDefaultConfig().(*Config)
 	if c.sessions().Shared() && c.Trace.Window != normal.Trace.Window {
 		errs = append(errs, fmt.Errorf("trace::window: has no effect with engine: %s, which has the window of the traces; remove it", c.Engine))
 	}
+	if c.Control && !c.authenticates() {
+		errs = append(errs, errors.New("control: everyone who can reach the page could change agents; add auth, or tls with client_ca_file, or remove control"))
+	}
 	if !c.Control && c.AgentControl != normal.AgentControl {
 		errs = append(errs, errors.New("agent_control: has no effect without control: true; add that or remove agent_control"))
 	}
 	return errors.Join(errs...)
+}
+
+// authenticates reports whether the page knows its clients.
+func (c *Config) authenticates() bool {
+	return c.HTTP.Auth.HasValue() || c.HTTP.TLS.HasValue() && c.HTTP.TLS.Get().ClientCAFile != ""
 }

@@ -51,11 +51,13 @@ func TestConfig(t *testing.T) {
 		"window":       "window: 1h0m0s is out of range",
 		"trace_window": "trace::window: has no effect with engine: thread_engine",
 		"agents":       "agent_control: has no effect without control: true",
+		"control":      "control: everyone who can reach the page could change agents; add auth, or tls with client_ca_file, or remove control",
 		"engine":       "max_sessions, session_timeout: has no effect with engine: thread_engine; set it in that extension",
 		"hosts":        `allowed_hosts: invalid host name "https://weft.example.com"`,
 	} {
 		require.ErrorContains(t, load("thread_view/"+name).Validate(), want, name)
 	}
+	require.NoError(t, load("thread_view/certificates").Validate())
 	// Options of an engine that the page does not have, also with an engine of its own.
 	for _, name := range []string{"ack_within", "sessions_limit_mib", "journal_limit_mib", "storage", "critical_path", "max_spans_per_window"} {
 		err := confmap.NewFromStringMap(map[string]any{name: 1}).Unmarshal(createDefaultConfig())

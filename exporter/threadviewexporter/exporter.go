@@ -92,9 +92,6 @@ func (e *threadView) start(ctx context.Context, host component.Host) error {
 		return errors.Join(err, listener.Close())
 	}
 	e.set.Logger.Info("Serving the page", zap.String("url", e.url()))
-	if tcp, ok := e.address.(*net.TCPAddr); ok && e.cfg.Control && !e.cfg.HTTP.Auth.HasValue() && !tcp.IP.IsLoopback() {
-		e.set.Logger.Warn("Everyone who can reach the page can change agents; set auth, an endpoint on localhost, or control: false", zap.Stringer("address", e.address))
-	}
 	return nil
 }
 

@@ -232,25 +232,23 @@ func TestShutdownDisconnectsSlowReaders(t *testing.T) {
 	require.NoError(t, conn.Close())
 }
 
-// If the page is reachable without authentication, the log warns that anyone can change agents.
-func TestUnprotectedControlLogsAWarning(t *testing.T) {
-	for endpoint, warnings := range map[string]int{"localhost:0": 0, "0.0.0.0:0": 1} {
-		cfg := createDefaultConfig().(*Config)
-		cfg.HTTP.NetAddr.Endpoint, cfg.Control = endpoint, true
-		core, log := observer.New(zapcore.WarnLevel)
-		set := exportertest.NewNopSettings(metadata.Type)
-		set.Logger = zap.New(core)
-		e, err := newExporter(cfg, set)
-		require.NoError(t, err)
-		require.EqualError(t, e.start(t.Context(), componenttest.NewNopHost()),
-			`control: extension "agent_control" not found; configure it under extensions and add it to service::extensions`)
-		control, err := agentcontrolextension.NewFactory().Create(t.Context(), extensiontest.NewNopSettings(cfg.AgentControl.Type()),
-			agentcontrolextension.NewFactory().CreateDefaultConfig())
-		require.NoError(t, err)
-		require.NoError(t, e.start(t.Context(), hostWith{cfg.AgentControl: control}))
-		require.NoError(t, e.shutdown(context.Background()))
-		assert.Equal(t, warnings, log.FilterMessageSnippet("Everyone who can reach the page can change agents").Len(), endpoint)
-	}
+// The page controls agents through an extension.
+func TestControlNeedsItsExtension(t *testing.T) {
+	cfg := createDefaultConfig().(*Config)
+	cfg.HTTP.NetAddr.Endpoint, cfg.Control = "localhost:0", true
+	e, err := newExporter(cfg, exportertest.NewNopSettings(metadata.Type))
+	require.NoError(t, err)
+	require.EqualError(t, e.start(t.Context(), componenttest.NewNopHost()),
+		`control: extension "agent_control" not found; configure it under extensions and add it to service::extensions`)
+	control, err := agentcontrolextension.NewFactory().Create(t.Context(), extensiontest.NewNopSettings(cfg.AgentControl.Type()),
+		agentcontrolextension.NewFactory().CreateDefaultConfig())
+	require.NoError(t, err)
+	require.NoError(t, e.start(t.Context(), hostWith{cfg.AgentControl: control}))
+	_, body := get(t, e.url()+"api/info")
+	var info viewapi.Info
+	require.NoError(t, json.Unmarshal(body, &info))
+	assert.True(t, info.Control)
+	require.NoError(t, e.shutdown(context.Background()))
 }
 
 func TestOtherSpansAreIgnored(t *testing.T) {
