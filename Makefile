@@ -412,10 +412,11 @@ build/otel-classes/.compiled: build/otel/.fetched $(shell find agent/otel/src ag
 DISTS := $(foreach platform,x86_64 aarch64 musl-x86_64 musl-aarch64,build/dist/libweft-linux-$(platform).so)
 $(DISTS): dist ;
 
-build/weft-otel.jar: build/otel-classes/.compiled $(DISTS)
+build/weft-otel.jar: build/otel-classes/.compiled $(DISTS) agent/THIRD-PARTY.txt
 	@scripts/need.sh llvm-strip
 	rm -rf build/otel-native
 	mkdir -p build/otel-native/META-INF/native
+	cp LICENSE agent/THIRD-PARTY.txt build/otel-native/META-INF/
 	for lib in $(DISTS); do llvm-strip -o build/otel-native/META-INF/native/$${lib##*/} $$lib || exit 1; done
 	$(JAVA_HOME)/bin/jar --create --file $@ -C build/otel-classes META-INF -C build/otel-classes io -C build/otel-native META-INF
 

@@ -30,7 +30,8 @@ func (r release) program(system, processor, name string) string {
 // archives writes the commands, the collectors and the agent as archives.
 func (r release) archives() error {
 	texts := []archive.File{{Source: r.repo("LICENSE"), Name: "LICENSE", Mode: 0o644}, {Source: r.repo("README.md"), Name: "README.md", Mode: 0o644}}
-	write := func(name, platform, kind string, files ...archive.File) error {
+	write := func(name, platform, kind, notices string, files ...archive.File) error {
+		files = append(files, archive.File{Source: notices, Name: thirdParty, Mode: 0o644})
 		return archive.Write(filepath.Join(r.out, name+"_"+r.version+"_"+platform+kind), append(files, texts...), r.time)
 	}
 	for _, processor := range r.processors {
@@ -40,7 +41,7 @@ func (r release) archives() error {
 				name, kind = "weft.exe", ".zip"
 			}
 			file := archive.File{Source: r.program(system, processor, name), Name: name, Mode: 0o755}
-			if err := write("weft", system+"_"+processor, kind, file); err != nil {
+			if err := write("weft", system+"_"+processor, kind, r.noticesOf(system, processor, "weft"), file); err != nil {
 				return err
 			}
 		}
@@ -53,7 +54,7 @@ func (r release) archives() error {
 			for _, path := range append(configs, r.repo("config/README.md")) {
 				files = append(files, archive.File{Source: path, Name: "config/" + filepath.Base(path), Mode: 0o644})
 			}
-			if err := write(name, "linux_"+processor, ".tar.gz", files...); err != nil {
+			if err := write(name, "linux_"+processor, ".tar.gz", r.noticesOf("linux", processor, name), files...); err != nil {
 				return err
 			}
 		}
@@ -68,5 +69,5 @@ func (r release) archives() error {
 			agent = append(agent, archive.File{Source: r.repo("build/dist/" + name), Name: name, Mode: 0o755})
 		}
 	}
-	return write("weft-agent", "linux", ".tar.gz", agent...)
+	return write("weft-agent", "linux", ".tar.gz", r.repo("agent/"+thirdParty), agent...)
 }

@@ -57,6 +57,7 @@ func (r release) collectorImage(processor, program string) image.Image {
 		},
 		Layers: [][]image.Entry{base, {
 			{Name: "/usr/bin/weft-collector", Mode: 0o755, Source: r.program("linux", processor, program)},
+			{Name: "/" + thirdParty, Mode: 0o644, Source: r.noticesOf("linux", processor, program+"-image")},
 			{Name: "/etc/weft/collector.yaml", Mode: 0o644, Source: r.packaging("collector.yaml")},
 		}},
 	}
@@ -76,6 +77,7 @@ func (r release) agentImage(processor string) image.Image {
 		},
 		Layers: [][]image.Entry{{
 			{Name: "/bin/cp", Mode: 0o755, Source: r.program("linux", processor, "cp")},
+			{Name: "/" + thirdParty, Mode: 0o644, Source: r.noticesOf("linux", processor, "cp")},
 			{Name: "/LICENSE", Mode: 0o644, Source: r.repo("LICENSE")},
 			{Name: "/weft/libweft.so", Mode: 0o755, Source: library("linux")},
 			{Name: "/weft/libweft-musl.so", Mode: 0o755, Source: library("linux-musl")},

@@ -34,6 +34,7 @@ var pieces = []struct {
 	name  string
 	write func(release) error
 }{
+	{"notices", release.notices},
 	{"archives", release.archives},
 	{"packages", release.packages},
 	{"images", release.images},

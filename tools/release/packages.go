@@ -41,6 +41,7 @@ func (r release) collectorPackage(processor string) *nfpm.Info {
 		r.config("collector.yaml"),
 		r.config("collector.env"),
 		r.content(r.repo("LICENSE"), docs+"copyright", 0o644),
+		r.content(r.noticesOf("linux", processor, "weft-collector"), docs+thirdParty, 0o644),
 		r.content(r.repo("config/README.md"), docs+"examples/README.md", 0o644),
 	}
 	examples, _ := filepath.Glob(r.repo("config/*.yaml")) // the pattern is valid
@@ -65,6 +66,7 @@ func (r release) commandPackage(processor string) *nfpm.Info {
 		r.content(musl, libraries+"libweft-musl.so", 0o644),
 		r.content(r.repo("build/weft-otel.jar"), libraries+"weft-otel.jar", 0o644),
 		r.content(r.repo("LICENSE"), "/usr/share/doc/weft/copyright", 0o644),
+		r.content(r.noticesOf("linux", processor, "weft"), "/usr/share/doc/weft/"+thirdParty, 0o644),
 		r.content(r.repo("agent/README.md"), "/usr/share/doc/weft/agent.md", 0o644),
 	}
 	return info

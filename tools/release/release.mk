@@ -41,9 +41,9 @@ SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
 # RELEASE_KEY is the PEM file with the key that signs the sums.
 .PHONY: release-snapshot-pieces
-release-snapshot-pieces: release-binaries dist build/weft-otel.jar build/otel-javadoc/index.html build/collector-full/.written
+release-snapshot-pieces: release-binaries dist build/weft-otel.jar build/otel-javadoc/index.html build/collector-full/.written web/node_modules/.installed
 	rm -rf $(RELEASE)
 	@mkdir -p $(RELEASE)
 	scripts/sbom.sh $(RELEASE)/weft.cdx.json
 	$(GO) build -C tools/release -o $(CURDIR)/$(BIN)/release .
-	SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $(BIN)/release -version=$(VERSION) -processors='$(PROCESSORS)' $(if $(RELEASE_KEY),-key=$(RELEASE_KEY)) archives packages images maven sums
+	SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $(BIN)/release -version=$(VERSION) -processors='$(PROCESSORS)' $(if $(RELEASE_KEY),-key=$(RELEASE_KEY)) notices archives packages images maven sums
