@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/config/confighttp"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/otel/metric"
@@ -123,7 +124,7 @@ func (e *threadView) serve(ctx context.Context, host component.Host, listener ne
 	if err != nil {
 		return err
 	}
-	if e.server, err = e.cfg.HTTP.ToServer(ctx, host.GetExtensions(), e.set.TelemetrySettings, handler); err != nil {
+	if e.server, err = e.cfg.HTTP.ToServer(ctx, host.GetExtensions(), e.set.TelemetrySettings, handler, confighttp.WithErrorHandler(e.refuse)); err != nil {
 		return err
 	}
 	e.address = listener.Addr()
@@ -133,6 +134,18 @@ func (e *threadView) serve(ctx context.Context, host component.Host, listener ne
 		}
 	})
 	return nil
+}
+
+// refuse answers requests that do not reach the page. Without a challenge, a browser does not ask for a name and a password.
+func (e *threadView) refuse(w http.ResponseWriter, _ *http.Request, message string, status int) {
+	if status == http.StatusUnauthorized {
+		challenge := "Bearer"
+		if e.cfg.HTTP.Auth.Get().AuthenticatorID.Type().String() == "basicauth" {
+			challenge = `Basic realm="Weft"`
+		}
+		w.Header().Set("WWW-Authenticate", challenge)
+	}
+	http.Error(w, message, status)
 }
 
 func (e *threadView) metrics() sessions.Metrics {

@@ -279,6 +279,25 @@ func TestAuthentication(t *testing.T) {
 	assert.Equal(t, http.StatusMethodNotAllowed, status, "they do not GET")
 }
 
+// A browser asks for a name and a password only if it is challenged to.
+func TestAuthenticationChallenges(t *testing.T) {
+	for id, want := range map[component.ID]string{
+		component.MustNewIDWithName("basicauth", "page"): `Basic realm="Weft"`, component.MustNewID("oidc"): "Bearer",
+	} {
+		e := startExporter(t, hostWith{id: &gatekeeper{}}, func(c *Config) {
+			c.HTTP.Auth = configoptional.Some(confighttp.AuthConfig{Config: configauth.Config{AuthenticatorID: id}})
+		})
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, e.url(), http.NoBody)
+		require.NoError(t, err)
+		resp, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		assert.Equal(t, http.StatusUnauthorized, resp.StatusCode)
+		assert.Equal(t, want, resp.Header.Get("WWW-Authenticate"), id)
+		http.DefaultClient.CloseIdleConnections()
+	}
+}
+
 // A body of nine bytes may request a window of 512 MiB.
 func TestCompressedRequestsAreRefused(t *testing.T) {
 	e := startExporter(t, componenttest.NewNopHost(), nil)
