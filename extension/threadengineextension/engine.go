@@ -10,11 +10,14 @@ import (
 	"sync"
 
 	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/extension"
+	"go.opentelemetry.io/collector/extension/extensioncapabilities"
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.uber.org/zap"
 
 	"github.com/weft-otel/weft/extension/threadengineextension/internal/metadata"
+	"github.com/weft-otel/weft/extension/threadengineextension/internal/stored"
 	"github.com/weft-otel/weft/internal/budget"
 	"github.com/weft-otel/weft/internal/printable/logs"
 	"github.com/weft-otel/weft/internal/sessions"
@@ -62,6 +65,33 @@ func (e *threadEngine) Start(context.Context, component.Host) error {
 		e.telemetry.RegisterExtensionThreadEngineMemoryHeldCallback(observeHeld),
 		e.telemetry.RegisterExtensionThreadEngineMemoryLimitCallback(observeLimit),
 	)
+}
+
+// NotifyConfigSnapshot is called when all extensions have started, and no other component. It sets damaged files of storages aside, which would
+// end the collector at each start: its own journal, and the queues of exporters.
+func (e *threadEngine) NotifyConfigSnapshot(ctx context.Context, config extensioncapabilities.ConfigSnapshot) error {
+	for _, dir := range storageFolders(config.Effective()) {
+		if damaged := stored.SetAside(dir, e.logger); damaged > 0 {
+			e.telemetry.ExtensionThreadEngineStorageDamaged.Add(ctx, int64(damaged))
+		}
+	}
+	return nil
+}
+
+// storageFolders returns the directories of the file_storage extensions in a configuration. What is not a name is somebody else's error.
+func storageFolders(config *confmap.Conf) (dirs []string) {
+	names, _ := config.Get("service::extensions").([]any)
+	for _, name := range names {
+		text, _ := name.(string)
+		var id component.ID
+		if id.UnmarshalText([]byte(text)) != nil || id.Type().String() != "file_storage" {
+			continue
+		}
+		if dir, _ := config.Get("extensions::" + text + "::directory").(string); dir != "" {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
 }
 
 // Ready is called when all components have started. It warns about limits that cannot be reached.

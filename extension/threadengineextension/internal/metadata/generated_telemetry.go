@@ -25,11 +25,12 @@ func Tracer(settings component.TelemetrySettings) trace.Tracer {
 // TelemetryBuilder provides an interface for components to report telemetry
 // as defined in metadata and user config.
 type TelemetryBuilder struct {
-	meter                            metric.Meter
-	mu                               sync.Mutex
-	registrations                    []metric.Registration
-	ExtensionThreadEngineMemoryHeld  metric.Int64ObservableGauge
-	ExtensionThreadEngineMemoryLimit metric.Int64ObservableGauge
+	meter                               metric.Meter
+	mu                                  sync.Mutex
+	registrations                       []metric.Registration
+	ExtensionThreadEngineMemoryHeld     metric.Int64ObservableGauge
+	ExtensionThreadEngineMemoryLimit    metric.Int64ObservableGauge
+	ExtensionThreadEngineStorageDamaged metric.Int64Counter
 }
 
 // TelemetryBuilderOption applies changes to default builder.
@@ -111,6 +112,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_extension_thread_engine_memory_limit",
 		metric.WithDescription("How much memory the parts of the process may hold together; 0 without memory_limit_mib and GOMEMLIMIT. [Alpha]"),
 		metric.WithUnit("By"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ExtensionThreadEngineStorageDamaged, err = builder.meter.Int64Counter(
+		"otelcol_extension_thread_engine_storage_damaged",
+		metric.WithDescription("Files of file_storage that were damaged at the start and set aside. [Alpha]"),
+		metric.WithUnit("{file}"),
 	)
 	errs = errors.Join(errs, err)
 	return &builder, errs
