@@ -26,6 +26,7 @@ import (
 	"github.com/weft-otel/weft/internal/engine/profile"
 	"github.com/weft-otel/weft/internal/engine/requests"
 	"github.com/weft-otel/weft/internal/printable/logs"
+	"github.com/weft-otel/weft/internal/refusal"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
@@ -193,6 +194,6 @@ func (a *accountant) sendProfiles(pd pprofile.Profiles) output {
 func (a *accountant) sent(ctx context.Context, signal string, err error) {
 	if err != nil {
 		a.telemetry.ConnectorContentionRefused.Add(ctx, 1, metric.WithAttributes(attribute.String("signal", signal)))
-		a.logger.Error("The next consumer rejected the data; configure a sending_queue in the exporter", zap.String("signal", signal), zap.Error(err))
+		a.logger.Error("The next consumer rejected the data", zap.String("signal", signal), zap.String("remedy", refusal.Remedy(err)), zap.Error(err))
 	}
 }

@@ -127,6 +127,7 @@ const (
 	attrEventsLost     = "weft.events.lost"   // int; events that the agent dropped
 	attrEventsMissed   = "weft.events.missed" // int; events from before this collector joined, or lost in transit, or shed
 	attrEventsShed     = "weft.events.shed"   // int; those of them that the collector dropped to save memory
+	attrSpansRefused   = "weft.spans.refused" // int; spans of earlier windows that the next consumer rejected
 	attrFoldedCount    = "weft.folded.count"
 	attrFoldedTime     = "weft.folded.time"
 	attrFoldedWaits    = "weft.folded.contended.count"

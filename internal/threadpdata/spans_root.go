@@ -20,6 +20,13 @@ const (
 	maxSites      = 10
 )
 
+// PutRefused writes on a root how many spans of earlier windows are lost because the next consumer rejected them.
+func PutRefused(root ptrace.Span, spans int64) {
+	if spans > 0 {
+		root.Attributes().PutInt(attrSpansRefused, spans)
+	}
+}
+
 func (e *Emitter) writeRoot(s ptrace.Span) {
 	w := e.window
 	a := s.Attributes()

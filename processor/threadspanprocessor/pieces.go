@@ -14,6 +14,7 @@ import (
 
 	"github.com/weft-otel/weft/internal/engine/incident"
 	"github.com/weft-otel/weft/internal/engine/window"
+	"github.com/weft-otel/weft/internal/refusal"
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
@@ -27,6 +28,7 @@ const maxUnsent = 2 * maxPiece
 type piece struct {
 	td           ptrace.Traces
 	spans, bytes int
+	marked       int64 // spans of earlier windows that its root calls refused
 	of           *outcome
 	last         bool
 }
@@ -46,7 +48,7 @@ type streamed struct {
 	td    ptrace.Traces // the piece that is being written
 	spans ptrace.SpanSlice
 	begun bool // there is one
-	told  bool // the root says which incidents there were
+	told  bool // the root says which incidents there were, and what was refused before
 }
 
 // stream makes the spans of a window, and sends all but the last pieces.
@@ -73,11 +75,16 @@ func (o *streamed) next() ptrace.SpanSlice {
 
 // complete ends the current piece. If too many spans wait, the oldest ones are sent now.
 func (o *streamed) complete(last bool) {
-	if o.found != nil && !o.told {
-		o.emitter.Announce(o.found, o.spans.At(0))
+	p := piece{of: o.of, last: last}
+	if !o.told { // the first one
+		if o.found != nil {
+			o.emitter.Announce(o.found, o.spans.At(0))
+		}
+		p.marked = o.refused.Swap(0)
+		threadpdata.PutRefused(o.spans.At(0), p.marked)
 		o.told = true
 	}
-	p := piece{td: o.td, spans: o.spans.Len(), bytes: sizeOf(o.spans), of: o.of, last: last}
+	p.td, p.spans, p.bytes = o.td, o.spans.Len(), sizeOf(o.spans)
 	o.td, o.spans = ptrace.Traces{}, ptrace.SpanSlice{}
 	o.Pass(p.bytes)
 	o.windows = append(o.windows, p)
@@ -108,6 +115,7 @@ func (s *session) sendPieces(ctx context.Context, rest []piece) {
 func (s *session) drop(pieces []piece) {
 	for _, p := range pieces {
 		s.Pass(-p.bytes)
+		s.refused.Add(p.marked + int64(p.spans))
 		s.proc.telemetry.ProcessorThreadSpanSpansRefused.Add(context.Background(), int64(p.spans))
 	}
 }
@@ -121,6 +129,7 @@ func (s *session) sendPiece(ctx context.Context, p piece) {
 	p.of.spans += p.spans
 	if err != nil {
 		p.of.lost, p.of.err = p.of.lost+p.spans, err
+		s.refused.Add(p.marked + int64(p.spans))
 		tel.ProcessorThreadSpanSpansRefused.Add(ctx, int64(p.spans))
 	}
 	if !p.last {
@@ -129,8 +138,8 @@ func (s *session) sendPiece(ctx context.Context, p piece) {
 	tel.ProcessorThreadSpanWindows.Add(ctx, 1)
 	if p.of.lost > 0 {
 		tel.ProcessorThreadSpanWindowsRefused.Add(ctx, 1)
-		s.proc.logger.Error("The next consumer rejected spans of a window, which are lost; configure a sending_queue in the exporter",
-			zap.Int("lost", p.of.lost), zap.Int("spans", p.of.spans), zap.Error(p.of.err))
+		s.proc.logger.Error("The next consumer rejected spans of a window, which are lost",
+			zap.String("remedy", refusal.Remedy(p.of.err)), zap.Int("lost", p.of.lost), zap.Int("spans", p.of.spans), zap.Error(p.of.err))
 	}
 }
 
@@ -138,10 +147,12 @@ func (s *session) sendPiece(ctx context.Context, p piece) {
 const (
 	repeatFor   = time.Second
 	firstRepeat = 50 * time.Millisecond
+	mostRepeat  = 10 * time.Second
 )
 
 // consume passes spans to the next consumer, several times if it may take them later. A consumer that has rejected all repetitions gets none
-// until it has taken something: the sessions would only fall behind.
+// until it has taken something: the sessions would only fall behind. While the disk of its queue is full or broken, spans wait as for a queue
+// that is full: then windows wait, batches, and the agents, which count what they drop.
 func (p *threadSpan) consume(ctx context.Context, td ptrace.Traces) error {
 	once := p.next.Capabilities().MutatesData // td may no longer be what it was
 	begin, pause := time.Now(), firstRepeat
@@ -149,14 +160,21 @@ func (p *threadSpan) consume(ctx context.Context, td ptrace.Traces) error {
 		err := p.next.ConsumeTraces(ctx, td)
 		if err == nil {
 			p.rejecting.Store(false)
+			if p.waiting.CompareAndSwap(true, false) {
+				p.logger.Info("The next consumer stores spans again")
+			}
 			return nil
 		}
-		if once || p.rejecting.Load() || consumererror.IsPermanent(err) {
+		disk := refusal.ByDisk(err)
+		if once || consumererror.IsPermanent(err) || !disk && p.rejecting.Load() {
 			return err
 		}
-		if time.Since(begin)+pause > repeatFor {
+		if !disk && time.Since(begin)+pause > repeatFor {
 			p.rejecting.Store(true)
 			return err
+		}
+		if disk && p.waiting.CompareAndSwap(false, true) {
+			p.logger.Error("The next consumer cannot store spans; windows wait", zap.String("remedy", refusal.Remedy(err)), zap.Error(err))
 		}
 		td = rest(err, td)
 		select {
@@ -164,7 +182,7 @@ func (p *threadSpan) consume(ctx context.Context, td ptrace.Traces) error {
 		case <-ctx.Done():
 			return err
 		}
-		pause *= 2
+		pause = min(2*pause, mostRepeat)
 	}
 }
 

@@ -6,6 +6,9 @@ package threadspanprocessor
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,7 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
@@ -122,4 +128,64 @@ func TestPiecesAreRepeated(t *testing.T) {
 		require.ErrorIs(t, p.consume(t.Context(), of(1)), full)
 		assert.Equal(t, 1, calls)
 	})
+}
+
+// While the disk of the next consumer's queue is full or broken, spans wait; nothing is dropped.
+func TestPiecesWaitForADisk(t *testing.T) {
+	for _, reason := range []error{syscall.ENOSPC, syscall.EIO, syscall.EROFS} {
+		synctest.Test(t, func(t *testing.T) {
+			begin, calls := time.Now(), 0
+			next, err := consumer.NewTraces(func(context.Context, ptrace.Traces) error {
+				if calls++; time.Since(begin) < time.Hour {
+					return fmt.Errorf("put: %w", &fs.PathError{Op: "write", Path: "queue", Err: reason})
+				}
+				return nil
+			})
+			require.NoError(t, err)
+			core, log := observer.New(zap.InfoLevel)
+			p := &threadSpan{next: next, logger: zap.New(core)}
+			p.rejecting.Store(true) // for another reason
+			require.NoError(t, p.consume(t.Context(), ptrace.NewTraces()))
+			assert.GreaterOrEqual(t, time.Since(begin), time.Hour)
+			assert.Less(t, time.Since(begin), time.Hour+mostRepeat)
+			assert.Less(t, calls, 400)
+			require.Len(t, log.All(), 2)
+			assert.Equal(t, "The next consumer cannot store spans; windows wait", log.All()[0].Message)
+			assert.Equal(t, "The next consumer stores spans again", log.All()[1].Message)
+
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			begin = time.Now()
+			calls = 0
+			require.ErrorIs(t, p.consume(ctx, ptrace.NewTraces()), reason)
+			assert.Equal(t, 1, calls)
+		})
+	}
+}
+
+// The next root says what was lost before it, and the one after that only what was lost since.
+func TestRootsSayWhatWasRefused(t *testing.T) {
+	refused, calls := make(chan int, 1), 0
+	sink := new(consumertest.TracesSink)
+	next, err := consumer.NewTraces(func(ctx context.Context, td ptrace.Traces) error {
+		if calls++; calls == 1 {
+			refused <- td.SpanCount()
+			return consumererror.NewPermanent(errors.New("invalid"))
+		}
+		return sink.ConsumeTraces(ctx, td)
+	})
+	require.NoError(t, err)
+	p := start(t, withoutPaths, next)
+	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 1, "", 0, 12)))
+	lost := <-refused
+	require.NoError(t, p.ConsumeTraces(t.Context(), batch(one, 2, threadpdata.EndExit, 45, 65)))
+	p.stop(t)
+	var said []int64
+	for _, td := range sink.AllTraces() {
+		root := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0)
+		v, _ := root.Attributes().Get("weft.spans.refused")
+		said = append(said, v.Int())
+	}
+	require.Greater(t, len(said), 2)
+	assert.Equal(t, append([]int64{int64(lost)}, make([]int64, len(said)-1)...), said)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/weft-otel/weft/extension/threadengineextension"
 	"github.com/weft-otel/weft/internal/printable/logs"
+	"github.com/weft-otel/weft/internal/refusal"
 	"github.com/weft-otel/weft/internal/sessions"
 	"github.com/weft-otel/weft/internal/threadpdata"
 	"github.com/weft-otel/weft/processor/threadspanprocessor/internal/metadata"
@@ -29,6 +30,7 @@ type threadSpan struct {
 	telemetry *metadata.TelemetryBuilder
 	sessions  *sessions.Member // once started
 	rejecting atomic.Bool      // the next consumer has rejected what was repeated
+	waiting   atomic.Bool      // for the disk of its queue
 }
 
 func newProcessor(cfg *Config, set processor.Settings, next consumer.Traces) (*threadSpan, error) {
@@ -88,9 +90,9 @@ func (p *threadSpan) sendRequests(ctx context.Context, requests []ptrace.Traces)
 	for _, td := range requests {
 		spans := int64(td.SpanCount()) // it may belong to the next consumer afterwards
 		p.telemetry.ProcessorThreadSpanRequestSpans.Add(ctx, spans)
-		if err := p.next.ConsumeTraces(ctx, td); err != nil {
+		if err := p.consume(ctx, td); err != nil {
 			p.telemetry.ProcessorThreadSpanRequestSpansRefused.Add(ctx, spans)
-			p.logger.Error("The next consumer rejected spans of requests, which are lost; configure a sending_queue in the exporter", zap.Error(err))
+			p.logger.Error("The next consumer rejected spans of requests, which are lost", zap.String("remedy", refusal.Remedy(err)), zap.Error(err))
 		}
 	}
 }

@@ -5,6 +5,7 @@ package threadspanprocessor
 
 import (
 	"context"
+	"sync/atomic"
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -23,6 +24,7 @@ type session struct {
 	incidents *incident.Finder // nil: off
 	windows   []piece          // not sent yet
 	unsent    int              // spans of them
+	refused   atomic.Int64     // spans since the last root that says so
 	requests  []ptrace.Traces  // not sent yet: spans for the traces of requests
 }
 
