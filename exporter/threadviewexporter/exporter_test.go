@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -195,6 +196,12 @@ func TestRestart(t *testing.T) {
 	require.NoError(t, e.consume(t.Context(), carriers(t, testSession, 3, threadpdata.EndExit)))
 	other := jvmthread.SessionID{0: 8, 15: 1}
 	require.NoError(t, e.consume(t.Context(), carriers(t, other, 4, "")))
+	cfg := createDefaultConfig().(*Config)
+	cfg.HTTP.NetAddr.Endpoint, cfg.Directory = "localhost:0", folder
+	second, err := newExporter(cfg, exportertest.NewNopSettings(metadata.Type))
+	require.NoError(t, err)
+	require.EqualError(t, second.start(t.Context(), componenttest.NewNopHost()),
+		fmt.Sprintf("directory: %s is in use by process %d: give each collector a directory of its own", folder, os.Getpid()))
 	require.NoError(t, e.shutdown(t.Context()))
 
 	again := startExporter(t, componenttest.NewNopHost(), func(c *Config) { c.Directory = folder })

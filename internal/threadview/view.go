@@ -53,6 +53,7 @@ type View struct {
 	queries  *budget.Budget   // of the page, once started; not closed, because a query may last longer than the page
 	sessions *sessions.Member // once started
 	archive  *archive.Archive // once started; nil: sessions are lost on a restart
+	unlock   func() error     // the directory of the archive; nil: there is none
 	page     *server.View     // once started
 
 	misplaced atomic.Bool // spans of thread_span arrived, and no carriers before them
@@ -130,8 +131,12 @@ func (v *View) End(ctx context.Context) {
 	}
 }
 
-// Close gives back the memory of the store, after End and after the last request.
+// Close gives back the memory of the store and the directory, after End and after the last request.
 func (v *View) Close() {
+	if v.unlock != nil {
+		_ = v.unlock() // the end of the process does that, too
+		v.unlock = nil
+	}
 	v.budget.Close()
 	v.budget = nil
 }
@@ -169,6 +174,9 @@ func pathIntervals(maxBytes int64) int {
 func (v *View) restore(analyzer *sessions.Analyzer) (err error) {
 	if v.cfg.Directory == "" {
 		return nil
+	}
+	if v.unlock, err = archive.Lock(v.cfg.Directory); err != nil {
+		return fmt.Errorf("directory: %w", err)
 	}
 	if v.archive, err = archive.Open(v.cfg.Directory, v.maxBytes); err != nil {
 		return fmt.Errorf("directory: %w", err)
