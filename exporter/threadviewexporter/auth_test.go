@@ -63,7 +63,7 @@ func TestAuthentication(t *testing.T) {
 	assert.Equal(t, http.StatusMethodNotAllowed, status, "they do not GET")
 }
 
-// A browser asks for a name and a password only if it is challenged to.
+// A browser requests a name and a password of its user only if it is challenged.
 func TestAuthenticationChallenges(t *testing.T) {
 	for id, want := range map[component.ID]string{
 		component.MustNewIDWithName("basicauth", "page"): `Basic realm="Weft"`, component.MustNewID("oidc"): "Bearer",

@@ -136,7 +136,7 @@ func (e *threadView) serve(ctx context.Context, host component.Host, listener ne
 	return nil
 }
 
-// refuse answers requests that do not reach the page. Without a challenge, a browser does not ask for a name and a password.
+// refuse answers requests that do not reach the page. Without a challenge, a browser requests no name and password.
 func (e *threadView) refuse(w http.ResponseWriter, _ *http.Request, message string, status int) {
 	if status == http.StatusUnauthorized {
 		challenge := "Bearer"

@@ -37,7 +37,7 @@ func checkNotices(t *testing.T, program, text string, more ...string) {
 	assert.ElementsMatch(t, want, have, program)
 }
 
-// pagePart is what all programs with the page contain, beside modules.
+// pagePart is what all programs with the page contain in addition to modules.
 func pagePart(t *testing.T, r release) string {
 	t.Helper()
 	version := regexp.MustCompile(`"preact": "([0-9.]+)"`).FindStringSubmatch(read(t, r.repo("web/package.json")))

@@ -172,8 +172,7 @@ func (p *Program) viewJVM(ctx context.Context, word string, o *viewOptions) erro
 // serve serves a page until the context ends, prints its address, and opens a browser.
 func (p *Program) serve(ctx context.Context, page *local.Page, o *viewOptions, what string) error {
 	done := func() {}
-	defer func() { done() }()
-	return page.Serve(ctx, o.address, func(url string) {
+	err := page.Serve(ctx, o.address, func(url string) {
 		fmt.Fprintf(p.Out, "The page%s is at %s (ctrl-C ends it).\n", what, url)
 		if !o.browser || !isTerminal(p.rawErr) {
 			return
@@ -183,4 +182,6 @@ func (p *Program) serve(ctx context.Context, page *local.Page, o *viewOptions, w
 			fmt.Fprintf(p.Err, "weft: %v; open the address yourself\n", err)
 		}
 	})
+	done()
+	return err
 }

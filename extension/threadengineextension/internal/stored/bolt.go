@@ -30,9 +30,7 @@ const (
 	noFreelist = ^uint64(0)
 )
 
-var word = binary.NativeEndian // bbolt's, too
-
-// bolt is a database.
+// bolt is a database. Its numbers have the order of bytes of the machine.
 type bolt struct {
 	file     io.ReaderAt
 	size     uint64 // of the file, which may lack free pages
@@ -74,14 +72,14 @@ func open(file io.ReaderAt) (*bolt, error) {
 		}
 		sum := fnv.New64a()
 		_, _ = sum.Write(meta[:metaSize-8])
-		pageSize, txid := uint64(word.Uint32(meta[8:])), word.Uint64(meta[48:])
-		valid := word.Uint32(meta) == magic && word.Uint32(meta[4:]) == formVersion && word.Uint64(meta[56:]) == sum.Sum64()
+		pageSize, txid := uint64(binary.NativeEndian.Uint32(meta[8:])), binary.NativeEndian.Uint64(meta[48:])
+		valid := binary.NativeEndian.Uint32(meta) == magic && binary.NativeEndian.Uint32(meta[4:]) == formVersion && binary.NativeEndian.Uint64(meta[56:]) == sum.Sum64()
 		if !valid || pageSize < 1<<10 || at != 0 && at != pageSize || b != nil && txid < newest {
 			continue
 		}
 		newest = txid
 		b = &bolt{
-			file: file, pageSize: pageSize, root: word.Uint64(meta[16:]), freelist: word.Uint64(meta[32:]), pages: word.Uint64(meta[40:]), used: map[uint64]bool{},
+			file: file, pageSize: pageSize, root: binary.NativeEndian.Uint64(meta[16:]), freelist: binary.NativeEndian.Uint64(meta[32:]), pages: binary.NativeEndian.Uint64(meta[40:]), used: map[uint64]bool{},
 		}
 	}
 	if b == nil {
@@ -99,12 +97,12 @@ func (b *bolt) page(id uint64, kinds ...uint16) (kind uint16, data []byte, err e
 	if _, err := b.file.ReadAt(header, int64(id*b.pageSize)); err != nil {
 		return 0, nil, fmt.Errorf("page %d: %w", id, err)
 	}
-	kind, count, overflow := word.Uint16(header[8:]), uint64(word.Uint16(header[10:])), uint64(word.Uint32(header[12:]))
+	kind, count, overflow := binary.NativeEndian.Uint16(header[8:]), uint64(binary.NativeEndian.Uint16(header[10:])), uint64(binary.NativeEndian.Uint32(header[12:]))
 	known := false
 	for _, one := range kinds {
 		known = known || kind == one
 	}
-	if is := word.Uint64(header); is != id || !known {
+	if is := binary.NativeEndian.Uint64(header); is != id || !known {
 		return 0, nil, fmt.Errorf("page %d: it is page %d of kind %#x", id, is, kind)
 	}
 	if id+overflow >= b.pages {
@@ -139,24 +137,24 @@ func (b *bolt) walk(id uint64) error {
 	if err != nil {
 		return err
 	}
-	size := b.pageSize * (uint64(word.Uint32(data[12:])) + 1)
+	size := b.pageSize * (uint64(binary.NativeEndian.Uint32(data[12:])) + 1)
 	for at := uint64(headerSize); at < uint64(len(data)); at += elementSize {
 		e := data[at : at+elementSize]
 		if kind == isBranch {
-			if end := at + uint64(word.Uint32(e)) + uint64(word.Uint32(e[4:])); end > size {
+			if end := at + uint64(binary.NativeEndian.Uint32(e)) + uint64(binary.NativeEndian.Uint32(e[4:])); end > size {
 				return fmt.Errorf("page %d: a key ends at byte %d of %d", id, end, size)
 			}
-			if err := b.walk(word.Uint64(e[8:])); err != nil {
+			if err := b.walk(binary.NativeEndian.Uint64(e[8:])); err != nil {
 				return err
 			}
 			continue
 		}
-		value := at + uint64(word.Uint32(e[4:])) + uint64(word.Uint32(e[8:]))
-		length := uint64(word.Uint32(e[12:]))
+		value := at + uint64(binary.NativeEndian.Uint32(e[4:])) + uint64(binary.NativeEndian.Uint32(e[8:]))
+		length := uint64(binary.NativeEndian.Uint32(e[12:]))
 		if value+length > size {
 			return fmt.Errorf("page %d: a value ends at byte %d of %d", id, value+length, size)
 		}
-		if word.Uint32(e)&isBucket == 0 {
+		if binary.NativeEndian.Uint32(e)&isBucket == 0 {
 			continue
 		}
 		if length < 16 {
@@ -166,7 +164,7 @@ func (b *bolt) walk(id uint64) error {
 		if _, err := b.file.ReadAt(root, int64(id*b.pageSize+value)); err != nil {
 			return fmt.Errorf("page %d: %w", id, err)
 		}
-		if child := word.Uint64(root); child != 0 { // 0: the bucket is in the value
+		if child := binary.NativeEndian.Uint64(root); child != 0 { // 0: the bucket is in the value
 			if err := b.walk(child); err != nil {
 				return err
 			}
@@ -181,15 +179,15 @@ func (b *bolt) free() error {
 	if err != nil {
 		return err
 	}
-	count, ids := uint64(word.Uint16(data[10:])), data[headerSize:]
+	count, ids := uint64(binary.NativeEndian.Uint16(data[10:])), data[headerSize:]
 	if count == 0xffff && len(ids) >= 8 {
-		count, ids = word.Uint64(ids), ids[8:]
+		count, ids = binary.NativeEndian.Uint64(ids), ids[8:]
 	}
 	if count > uint64(len(ids)/8) {
 		return fmt.Errorf("page %d: a list of %d free pages", b.freelist, count)
 	}
 	for i := range count {
-		if id := word.Uint64(ids[8*i:]); id < 2 || id >= b.pages || b.used[id] {
+		if id := binary.NativeEndian.Uint64(ids[8*i:]); id < 2 || id >= b.pages || b.used[id] {
 			return fmt.Errorf("page %d: page %d is not free", b.freelist, id)
 		}
 	}

@@ -6,7 +6,7 @@
 package stored
 
 import (
-	"fmt"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -56,7 +56,7 @@ func inspect(path string) (damage, err error) {
 	case err != nil:
 		return nil, err
 	case !locked:
-		return nil, fmt.Errorf("another process uses it: each collector needs a directory of its own")
+		return nil, errors.New("another process uses it: each collector needs a directory of its own")
 	}
 	file, err := os.Open(path)
 	if err == nil {
