@@ -13,7 +13,7 @@ import (
 
 // HasWork reports whether a thread that waits there has work to do, from which other threads keep it. Waits for locks, permits and pools, which
 // somebody holds, are not asked about. Whoever puts into a queue has work; whoever takes from one may be idle. So may a thread be that waits for
-// a notification or a signal: there the name of the method tells, as it does to a reader of a stack.
+// a notification or a signal: there the name of the method says it, as it does to a reader of a stack.
 func (s *Site) HasWork(w jvmthread.Wait) bool {
 	switch w {
 	case jvmthread.WaitLatch, jvmthread.WaitBarrier, jvmthread.WaitExchange, jvmthread.WaitFuture, jvmthread.WaitCarrier, jvmthread.WaitJoin:

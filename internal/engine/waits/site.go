@@ -128,7 +128,7 @@ func (r *Rules) Site(text string) Site {
 	var site Site
 	first, class := s.at, ""
 	if slices.ContainsFunc(s.names, func(name string) bool { return strings.HasPrefix(name, conditionClass+".await") }) {
-		class = conditionClass // which the rules of queues ask for
+		class = conditionClass // which the rules of queues want
 	}
 	switch kind, frame := s.match(class); {
 	case frame >= 0 && !kind.Idle() && r.origin(s.function(frame)) < s.from && frame < s.at:
