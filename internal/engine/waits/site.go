@@ -127,7 +127,7 @@ func (r *Rules) Site(text string) Site {
 	}
 	var site Site
 	first, class := s.at, ""
-	if slices.ContainsFunc(s.names, func(name string) bool { return strings.HasPrefix(name, conditionClass+".await") }) {
+	if s.awaitsCondition() {
 		class = conditionClass // which the rules of queues want
 	}
 	switch kind, frame := s.match(class); {
@@ -148,6 +148,12 @@ func (r *Rules) Site(text string) Site {
 	}
 	site.Own = s.from == fromApplication && s.at == first
 	return site
+}
+
+// awaitsCondition reports whether the stack may be of a thread that waits for a condition: brief stacks begin with the method that does.
+func (s *stack) awaitsCondition() bool {
+	return !hasPrefix(s.function(0), waiting) ||
+		slices.ContainsFunc(s.names, func(name string) bool { return strings.HasPrefix(name, conditionClass+".await") })
 }
 
 // loader returns " by AppClassLoader": the class loader that loads a class for a thread, which is that of the last frame of the methods

@@ -24,8 +24,7 @@ const (
 	condition = "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject"
 )
 
-// What a thread waits for does not change, although spans leave out most frames that show it. The exception is a frame that shows it only
-// together with the class of the object: then a queue is a condition.
+// What a thread waits for does not change, although spans leave out most frames that show it.
 func TestKindsOfWaitsSurviveBriefStacks(t *testing.T) {
 	rules := waits.NewRules(waits.Config{})
 	for name, test := range map[string]struct {
@@ -71,11 +70,7 @@ func TestKindsOfWaitsSurviveBriefStacks(t *testing.T) {
 			sym := symbols.New(symbols.DefaultLimits())
 			texts := stackTexts{symbols: sym}
 			got := sym.Stack(texts.id(stackText{brief, site.Function, site.Entry, site.Lock}))
-			want := test.want
-			if want == jvmthread.WaitQueue {
-				want = jvmthread.WaitCondition
-			}
-			assert.Equal(t, want, rules.Kind(jvmthread.StateParked, test.class, got), "%s\n\nfrom\n%s", got, brief)
+			assert.Equal(t, test.want, rules.Kind(jvmthread.StateParked, test.class, got), "%s\n\nfrom\n%s", got, brief)
 			assert.NotContains(t, got, "frames")
 			after := rules.Site(got)
 			assert.Equal(t, site.Function, after.Function)
