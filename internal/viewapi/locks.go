@@ -192,7 +192,7 @@ type Answer struct {
 	To     int64     `json:"to"`
 	Time   int64     `json:"time"`   // that threads waited for locks, permits and objects of pools, in total
 	Most   *Cost     `json:"most"`   // what threads of the application waited for longest, of all that others hold or bring about; null: for nothing
-	Second *Cost     `json:"second"` // the costliest lock, permit or pool, unless it is small, or most; or null
+	Second *Cost     `json:"second"` // the costliest lock, permit or pool, unless it is most, or little compared with that; or null
 	Small  bool      `json:"small"`  // most is less than 10 ms, or than a hundredth of the range
 	Stuck  int       `json:"stuck"`  // threads that wait at the end of the range, and that no thread can free any more, of those that could
 	Pauses Pauses    `json:"pauses"`

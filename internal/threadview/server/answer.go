@@ -176,7 +176,9 @@ func (q *query) answer() (any, *Problem) {
 		out.Most = q.cost(found, top, open)
 	}
 	if second != nil && !q.isSmall(int64(second.waits.waited)) {
-		out.Second = q.cost(found, second, open)
+		if cost := q.cost(found, second, open); cost.Stuck > 0 || cost.Time >= out.Most.Time/secondPart {
+			out.Second = cost
+		}
 	}
 	if out.Most == nil || q.isSmall(out.Most.Time) {
 		out.Small, out.Text = out.Most != nil, q.quiet(sel, &out, open)

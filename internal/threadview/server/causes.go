@@ -16,6 +16,7 @@ import (
 const (
 	least         = 10_000_000 // nanoseconds of waits, below which they are not worth a sentence
 	leastPart     = 100        // the same as a part of the range
+	secondPart    = 10         // a second cost is mentioned if it is at least such a part of the first one, or does not end
 	maxCandidates = 12         // whose exact times are compared
 )
 

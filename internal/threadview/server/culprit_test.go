@@ -98,6 +98,30 @@ func TestHolderIsMostlyUnknown(t *testing.T) {
 	assert.Equal(t, 270.0/279, most.Unknown)
 }
 
+// Next to what cost the most, a lock is mentioned if it cost at least a tenth of that.
+func TestSecondCost(t *testing.T) {
+	for blocked, want := range map[int64]bool{49: false, 50: true} {
+		sym := symbols.New(symbols.DefaultLimits())
+		lock := jvmthread.LockID{Class: sym.InternClass("com.acme.Stock"), Hash: 7}
+		var events []jvmthread.Event
+		add := func(at int64, thread jvmthread.ThreadID, kind jvmthread.Kind, lock jvmthread.LockID) {
+			events = append(events, jvmthread.Event{Time: jvmthread.Time(at * ms), Thread: thread, Kind: kind, Lock: lock})
+		}
+		for i := range jvmthread.ThreadID(2) {
+			sym.SetThread(jvmthread.Thread{ID: i + 1, Name: fmt.Sprintf("clerk-%d", i+1), Group: "main"})
+			add(1, i+1, jvmthread.KindThreadStart, jvmthread.LockID{})
+		}
+		add(10, 1, jvmthread.KindJoinStart, jvmthread.LockID{})
+		add(10, 2, jvmthread.KindContendedEnter, lock)
+		add(10+blocked, 2, jvmthread.KindContendedEntered, lock)
+		add(510, 1, jvmthread.KindJoinEnd, jvmthread.LockID{})
+		got := ask[viewapi.Answer](fixtureOf(t, sym, events, time.Second), "/answer")
+		require.NotNil(t, got.Most)
+		assert.EqualValues(t, 500*ms, got.Most.Time)
+		assert.Equal(t, want, got.Second != nil, "%d ms", blocked)
+	}
+}
+
 // Holders that are not listed, because each caused little, are known nevertheless: one held the lock for 300 ms, 100 others for 7 ms each.
 func TestSmallHoldersAreKnown(t *testing.T) {
 	sym := symbols.New(symbols.DefaultLimits())
