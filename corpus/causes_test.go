@@ -71,7 +71,7 @@ func checkCollection(lock string) func(t spantest.T, r *run) {
 		t.Helper()
 		var truth causesTruth
 		r.know(t, &truth)
-		assert.Regexp(t, `compactor-1 held `+lock+` for \d+ ms, mostly stopped for garbage collection; 2 requests waited \S+ m?s for it\.`, headline(t, r))
+		assert.Regexp(t, `compactor-1 held `+lock+` for \S+ m?s, mostly stopped for garbage collection; 2 requests waited \S+ m?s for it\.`, headline(t, r))
 		answer, err := page.Of(r.played.page).Answer(context.Background(), r.sessionOnPage(t), nil)
 		require.NoError(t, err)
 		require.NotNil(t, answer.Most)
@@ -84,7 +84,7 @@ func checkCollection(lock string) func(t spantest.T, r *run) {
 // from looks at a distance.
 func checkSocket(lock string, distance time.Duration) func(t spantest.T, r *run) {
 	sentence := regexp.MustCompile(`^refresher-1 spent (\d+ ms) reading from 127\.0\.0\.1:\d+ in Causes\.refresh holding ` + lock +
-		`; 2 requests waited \d+ ms for it\.`)
+		`; 2 requests waited \S+ m?s for it\.`)
 	return func(t spantest.T, r *run) {
 		t.Helper()
 		var truth causesTruth

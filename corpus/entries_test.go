@@ -117,15 +117,15 @@ var programs = []entry{
 	{name: "interrupts", program: []string{"Interrupts", "20"}, from: agent, engine: seconds, check: checked(spantest.CheckInterrupts)},
 
 	{name: "cause-future", program: []string{"Causes", "future"}, from: agent, engine: seconds, check: checkCause(
-		`6 requests waited \d+ ms for a future in Causes\.\S+; 2 mailers completed it, asleep in Causes\.mail; for at least \d\d % of that time the tasks were queued\.$`, 0)},
+		`6 requests waited \S+ m?s for a future in Causes\.\S+; 2 mailers completed it, asleep in Causes\.mail; for at least \d\d % of that time the tasks were queued\.$`, 0)},
 	{name: "cause-barrier", program: []string{"Causes", "barrier"}, from: agent, engine: seconds, check: checkCause(
-		`2 requests waited \d+ ms at a barrier in Causes\.\S+; worker-1 came last, asleep in Causes\.late\.$`, 0)},
+		`2 requests waited \S+ m?s at a barrier in Causes\.\S+; worker-1 came last, asleep in Causes\.late\.$`, 0)},
 	{name: "cause-queue", program: []string{"Causes", "queue"}, from: agent, engine: seconds, check: checkCause(
-		`2 requests waited \d+ ms to put into Causes\.JOBS in Causes\.put; 2 waits of \d+ ms did not end`, 2)},
+		`2 requests waited \S+ m?s to put into Causes\.JOBS in Causes\.put; 2 waits of \S+ m?s did not end`, 2)},
 	{name: "cause-latch", program: []string{"Causes", "latch"}, from: agent, engine: seconds, check: checkCause(
-		`2 requests waited \d+ ms at latch Causes\.READY in Causes\.ready; 2 waits of \d+ ms did not end\.$`, 2)},
+		`2 requests waited \S+ m?s at latch Causes\.READY in Causes\.ready; 2 waits of \S+ m?s did not end\.$`, 2)},
 	{name: "cause-starved", program: []string{"Causes", "starved"}, from: agent, engine: seconds, check: checkCause(
-		`\d \w+ waited \d+ ms for a future in Causes\.\S+; both orders wait for others, too: no task in their queue can run\.$`, 2)},
+		`\d \w+ waited \S+ m?s for a future in Causes\.\S+; both orders wait for others, too: no task in their queue can run\.$`, 2)},
 	{name: "cause-owner", program: []string{"Causes", "owner"}, from: agent, engine: seconds, check: checkStuck(
 		`3 requests waited \S+ m?s for Causes\.LOCK in Causes\.lock; 3 waits of \S+ m?s did not end, and importer, which held it, has ended\.$`, 3, true)},
 	{name: "cause-cycle", program: []string{"Causes", "cycle"}, from: agent, engine: seconds, check: checkStuck(
@@ -147,9 +147,9 @@ var programs = []entry{
 	{name: "collection-jfr", program: []string{"Causes", "collection"}, from: flight, engine: seconds, check: checkCollection(`Object`)},
 	{name: "socket-jfr", program: []string{"Causes", "socket"}, from: flight, engine: seconds, check: checkSocket(`Object`, 0)},
 	{name: "latch-jfr", program: []string{"Causes", "latch"}, from: flight, engine: seconds, check: checkCause(
-		`2 requests waited \d+ ms at a latch in Causes\.ready; 2 waits of \d+ ms did not end\.$`, 2)},
+		`2 requests waited \S+ m?s at a latch in Causes\.ready; 2 waits of \S+ m?s did not end\.$`, 2)},
 	{name: "starved-jfr", program: []string{"Causes", "starved"}, from: flight, engine: seconds, check: checkCause(
-		`\d \w+ waited \d+ ms for a future in Causes\.\S+; both orders wait for others, too: no task in their queue can run\.$`, 2)},
+		`\d \w+ waited \S+ m?s for a future in Causes\.\S+; both orders wait for others, too: no task in their queue can run\.$`, 2)},
 	{name: "startsjoins-jfr", program: []string{"StartsJoins", "20"}, from: flight, engine: seconds, check: checked(spantest.CheckStartsJoins)},
 	{name: "sleeps-jfr", program: []string{"Sleeps", "20"}, from: flight, engine: seconds, check: checked(spantest.CheckSleeps)},
 	{name: "timedwaits-jfr", program: []string{"TimedWaits", "40"}, from: flight, engine: seconds, check: checked(spantest.CheckTimedWaits)},
