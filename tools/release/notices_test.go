@@ -75,7 +75,7 @@ func TestThirdPartyNoticesAreInEachPiece(t *testing.T) {
 		have, err := deb.Output()
 		require.NoError(t, err)
 		assert.Equal(t, want, string(have), name)
-		assert.Contains(t, output(t, r.out, nil, "rpm", "--query", "--list", "--package", only(t, r.out, name+"-*."+machine(runtime.GOARCH)+".rpm")), path+"\n")
+		assert.Contains(t, output(t, r.out, nil, "rpm", "--query", "--list", "--package", only(t, r.out, name+"-[0-9]*."+machine(runtime.GOARCH)+".rpm")), path+"\n")
 	}
 }
 
