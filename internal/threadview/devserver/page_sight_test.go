@@ -241,5 +241,5 @@ func TestTheCauseSavesItselfNothing(t *testing.T) {
 		};
 	})()`)
 	browser.Eval[any](p, fmt.Sprintf(`void (location.hash = "#s=%s&range=0-1600000000")`, locks))
-	p.Until(`document.querySelector(".answer p")?.innerText.trim().endsWith("in Matcher.match.") && document.querySelector(".answer").ariaBusy === "false"`)
+	p.Until(`document.querySelector(".answer p")?.innerText.trim().endsWith("for it.") && document.querySelector(".answer").ariaBusy === "false"`)
 }
