@@ -185,7 +185,8 @@ func TestLongNamesFit(t *testing.T) {
 	settled(p)
 	p.Until(`document.querySelector(".detail h2") && document.querySelectorAll("[data-side=held] li").length > 0`)
 	outside := browser.Eval[[]string](p, `(() => {
-		const all = [".answer .lock-name", ".detail h2", ".detail header .link", ".detail .sentence", ".detail .facts .link", "[data-side=held] li"];
+		const all = [".answer .lock-name", ".detail h2", ".detail header .link", ".detail .sentence", ".detail .facts .link", "[data-side=held] li"]
+			.filter((one) => document.querySelector(one)); // the answer has no lock if joins cost the most
 		for (const one of all) document.querySelector(one).textContent = "OneWordOfManyLetters".repeat(12);
 		return ["main", ...all, ".answer .hint", "[aria-label^=Close]", "[aria-label^=Next]", ".toolbar .tools"].filter((one) => {
 			const {left, right, width} = document.querySelector(one).getBoundingClientRect();
