@@ -117,7 +117,7 @@ func TestSecondCost(t *testing.T) {
 		add(510, 1, jvmthread.KindJoinEnd, jvmthread.LockID{})
 		got := ask[viewapi.Answer](fixtureOf(t, sym, events, time.Second), "/answer")
 		require.NotNil(t, got.Most)
-		assert.EqualValues(t, 500*ms, got.Most.Time)
+		assert.Equal(t, 500*ms, got.Most.Time)
 		assert.Equal(t, want, got.Second != nil, "%d ms", blocked)
 	}
 }
