@@ -222,7 +222,7 @@ func colorsIn(picture image.Image, part image.Rectangle) int {
 func TestPageWorksBelowAPathPrefix(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "-prefix", "/tools/weft/")
-	p := chromium(t).Open(t, s.address+"tools/weft/#s="+finished, browser.Window{})
+	p := chromium(t).Open(t, s.address+"tools/weft/#s="+locks, browser.Window{})
 	settled(p)
 	p.Until(`document.querySelector(".answer .lock-name")`)
 }
