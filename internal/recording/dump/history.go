@@ -5,6 +5,7 @@ package dump
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 )
 
@@ -71,6 +72,7 @@ func histories(dumps []*dump) (all []*history) {
 	for _, h := range all {
 		if !slices.ContainsFunc(h.dumps, func(d *dump) bool { return d.at == 0 }) {
 			slices.SortStableFunc(h.dumps, func(a, b *dump) int { return cmp.Compare(a.at, b.at) })
+			h.dumps = slices.CompactFunc(h.dumps, func(a, b *dump) bool { return a.at == b.at && reflect.DeepEqual(a, b) }) // a copy of a file
 		}
 	}
 	return all

@@ -64,7 +64,7 @@ func (p *Program) compare(ctx context.Context, file string, o *summaryOptions) e
 func (p *Program) waits(ctx context.Context, name string, o *summaryOptions) (*compare.Run, error) {
 	g := replay.Gather(ctx, []string{name}, &replay.Options{Stdin: p.In, MaxUnpacked: o.unpacked})
 	defer g.Close()
-	p.note(g)
+	p.note(g.Notes...)
 	source, err := g.One()
 	if source == nil {
 		return nil, err

@@ -185,7 +185,7 @@ func (p *Program) profileJVM(ctx context.Context, word string, o *profileOptions
 func (p *Program) profileFile(ctx context.Context, name string, o *profileOptions) error {
 	g := replay.Gather(ctx, []string{name}, &replay.Options{Stdin: p.In, Span: o.span, MaxUnpacked: o.unpacked})
 	defer g.Close()
-	p.note(g)
+	p.note(g.Notes...)
 	source, err := g.One()
 	if source == nil {
 		return err

@@ -58,18 +58,23 @@ func (p *Program) readInto(ctx context.Context, view *local.Page, files []string
 	g := replay.Gather(ctx, files, &replay.Options{Stdin: p.In, Format: o.format, MaxUnpacked: cmp.Or(o.unpacked, recording.DefaultMaxUnpacked)})
 	defer g.Close()
 	defer context.AfterFunc(ctx, g.Close)() // ends a read that waits for the other end of a pipe
-	p.note(g)
+	p.note(g.Notes...)
 	stop := p.line().Watch(func() (string, int64, int64) { return reading(g.Sources) })
 	defer stop()
-	joined, err := replay.Join(g.Sources), g.Err
+	joined, reads, err := replay.Join(g.Sources), new(replay.Reads), g.Err
 	for i := range joined {
+		joined[i].Reads = reads
 		err = errors.Join(err, view.Read(ctx, joined[i]))
+	}
+	stop()
+	for _, name := range reads.Repeated() {
+		p.note(name + " repeats what other files have: that counts once")
 	}
 	return err
 }
 
-func (p *Program) note(g *replay.Gathered) {
-	for _, note := range g.Notes {
+func (p *Program) note(notes ...string) {
+	for _, note := range notes {
 		fmt.Fprintf(p.Err, "weft: %s\n", printable.Text(note))
 	}
 }

@@ -41,6 +41,7 @@ type Source struct {
 	// MaxUnpacked bounds the bytes that are read of a compressed or piped file, decompressed; 0: recording.DefaultMaxUnpacked.
 	MaxUnpacked int64
 	More        []Source // files that continue the recording, see Join
+	Reads       *Reads   // what other sources have counts once; nil: this is the only one
 }
 
 // Session is a session of a recording.
@@ -71,7 +72,11 @@ func Play(ctx context.Context, source Source, cfg engine.Config, sink Sink) erro
 	}
 	defer in.free()
 	sym := symbols.New(symbols.DefaultLimits())
-	p := &player{ctx: ctx, sink: sink, symbols: sym, format: in.format.Name, cfg: cfg, name: source.Name, span: source.Span, seed: in.seed}
+	p := &player{ctx: ctx, sink: sink, symbols: sym, format: in.format.Name, cfg: cfg, name: source.Name, span: source.Span, seed: in.seed, shares: make(map[jvmthread.SessionID]*share)}
+	if source.Reads != nil {
+		p.earlier = source.Reads.sessions
+		defer func() { source.Reads.add(source.Name, p.shares) }()
+	}
 	options := recording.Options{
 		File: source.Name, Symbols: sym, MaxProblems: MaxReported, MaxUnpacked: source.MaxUnpacked, UnpackedOption: UnpackedOption,
 		Sidecar: source.SideFiles(),
@@ -116,6 +121,8 @@ type player struct {
 	session  *Session
 	problems []error
 	span     Span
+	earlier  map[jvmthread.SessionID][]extent // what other sources have
+	shares   map[jvmthread.SessionID]*share   // what this one has
 }
 
 // Session starts a session, after the end of the one before.
@@ -131,6 +138,9 @@ func (p *player) Session(s *recording.Session) error {
 	cfg.Exact = s.Dumps != nil
 	session.Engine = drive.New(cfg, p.symbols)
 	p.session = session
+	if p.shares[session.ID] == nil {
+		p.shares[session.ID] = &share{earlier: p.earlier[session.ID]}
+	}
 	p.sink.Session(session)
 	return nil
 }
@@ -148,7 +158,7 @@ func (p *player) Batch(b *recording.Batch) error {
 	for _, th := range b.Threads {
 		p.symbols.SetThread(th)
 	}
-	if !p.span.cut(b) {
+	if !p.span.cut(b) || !p.shares[p.session.ID].cut(b) {
 		return nil
 	}
 	if b.Aggregate != nil {
