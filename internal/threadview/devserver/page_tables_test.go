@@ -139,7 +139,7 @@ func TestLocksHaveLanes(t *testing.T) {
 
 func TestPathTableOpensTheSegment(t *testing.T) {
 	t.Parallel()
-	p := openWindow(t, "s="+finished+"&tab=path&range=0-200000000", browser.Window{Width: 1280, Height: 2400}) // tables show only the rows in sight
+	p := openWindow(t, "s="+finished+"&tab=path", browser.Window{Width: 1280, Height: 2400}) // tables show only the rows in sight
 	p.Until(`document.querySelectorAll(".path-view tbody tr").length > 2`)
 	path := get[viewapi.Path](t, simulated(t), "sessions/"+finished+"/path")
 	assert.Len(t, p.Texts(".path-view tbody tr"), len(path.Parts))
