@@ -30,6 +30,30 @@ func Pool(name string) string {
 	return b.String()
 }
 
+// Common returns the first name with a star for each number that differs in the second. Names of one pool differ in numbers only, or in
+// hexadecimal ones: then it returns the pool.
+func Common(a, b string) string {
+	var out strings.Builder
+	name := a
+	number := func(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789*")) }
+	for a != "" && b != "" {
+		n, m := number(a), number(b)
+		switch {
+		case n == 0 && m == 0 && a[0] != b[0]:
+			return Pool(name)
+		case n == 0 || m == 0:
+			out.WriteByte(a[0])
+			n, m = 1, 1
+		case a[:n] == b[:m]:
+			out.WriteString(a[:n])
+		default:
+			out.WriteByte('*')
+		}
+		a, b = a[n:], b[m:]
+	}
+	return out.String()
+}
+
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

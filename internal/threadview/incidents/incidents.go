@@ -107,12 +107,14 @@ const maxNames = 3
 
 // waiters says how many threads of which names there are: 19 × settlement-*, 3 × matcher-*, main.
 func (k *Keeper) waiters(ids []jvmthread.ThreadID) string {
-	counts, single := make(map[string]int), make(map[string]string)
+	counts, common := make(map[string]int), make(map[string]string)
 	for _, id := range ids {
 		name := wording.ThreadName(k.symbols.Thread(id).Name, id)
 		pool := contention.Pool(name)
-		counts[pool]++
-		single[pool] = name
+		if counts[pool]++; counts[pool] > 1 {
+			name = contention.Common(common[pool], name)
+		}
+		common[pool] = name
 	}
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
@@ -123,9 +125,9 @@ func (k *Keeper) waiters(ids []jvmthread.ThreadID) string {
 		n := counts[name]
 		rest -= n
 		if n == 1 {
-			out = append(out, single[name])
+			out = append(out, common[name])
 		} else {
-			out = append(out, strconv.Itoa(n)+" × "+name)
+			out = append(out, strconv.Itoa(n)+" × "+common[name])
 		}
 	}
 	if rest > 0 {

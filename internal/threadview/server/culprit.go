@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/weft-otel/weft/internal/engine/contention"
 	"github.com/weft-otel/weft/internal/engine/window"
@@ -141,7 +140,7 @@ func (q *query) threadGroups(threads map[int]jvmthread.Time) []viewapi.ThreadGro
 			g = &viewapi.ThreadGroup{Name: name}
 			byPool[pool] = g
 		}
-		g.Name = sameNumbers(g.Name, name)
+		g.Name = contention.Common(g.Name, name)
 		g.Threads++
 		g.Time += int64(threads[i])
 	}
@@ -186,30 +185,6 @@ func (q *query) mostly(waiters map[int]jvmthread.Time) (most string) {
 		}
 	}
 	return most
-}
-
-// sameNumbers returns the first name with a star for each number that differs in the second. Names of one pool differ in numbers only, or in
-// hexadecimal ones: then it returns the pool.
-func sameNumbers(a, b string) string {
-	var out strings.Builder
-	name := a
-	number := func(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789*")) }
-	for a != "" && b != "" {
-		n, m := number(a), number(b)
-		switch {
-		case n == 0 && m == 0 && a[0] != b[0]:
-			return contention.Pool(name)
-		case n == 0 || m == 0:
-			out.WriteByte(a[0])
-			n, m = 1, 1
-		case a[:n] == b[:m]:
-			out.WriteString(a[:n])
-		default:
-			out.WriteByte('*')
-		}
-		a, b = a[n:], b[m:]
-	}
-	return out.String()
 }
 
 // activity is what threads do: all intervals of the same kind in the same method together.
