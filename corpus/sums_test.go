@@ -209,6 +209,7 @@ func checkAnswer(t spantest.T, r *run) {
 	id := r.sessionOnPage(t)
 	answer, err := client.Answer(ctx, id, nil)
 	require.NoError(t, err)
+	checkCauses(t, r, &answer)
 	if answer.Most == nil || answer.Most.Kind != "lock" { // holders of permits overlap in the answer, and have equal parts in the table
 		return
 	}
@@ -228,6 +229,26 @@ func checkAnswer(t spantest.T, r *run) {
 			assert.Equal(t, of, h.Waited, "that others waited for %s", h.Thread.Name)
 		}
 		assert.Equal(t, float64(h.Waited)/float64(answer.Most.Time), h.Share, "share of %s", h.Thread.Name)
+	}
+}
+
+// checkCauses checks that the list of causes begins with the answer, and that what it shows over time adds up.
+func checkCauses(t spantest.T, r *run, answer *viewapi.Answer) {
+	t.Helper()
+	list, err := page.Of(r.played.page).Causes(context.Background(), r.sessionOnPage(t), nil)
+	require.NoError(t, err)
+	if answer.Most == nil || answer.Small {
+		assert.Empty(t, list.Causes)
+		return
+	}
+	require.NotEmpty(t, list.Causes)
+	assert.Contains(t, wording.Plain(answer.Text), wording.Plain(list.Causes[0].Text)) // after that of pauses, if they cost more
+	for i := range list.Causes {
+		cause, sum := &list.Causes[i], int64(0)
+		for _, time := range cause.Trend {
+			sum += time
+		}
+		assert.Equal(t, cause.Time, sum, "%s, over time", wording.Plain(cause.Text))
 	}
 }
 

@@ -99,6 +99,11 @@ func (c *Client) Answer(ctx context.Context, id string, q Query) (viewapi.Answer
 	return of[viewapi.Answer](ctx, c, id, "answer", q)
 }
 
+// Causes returns what cost the most, and what came next.
+func (c *Client) Causes(ctx context.Context, id string, q Query) (viewapi.Causes, error) {
+	return of[viewapi.Causes](ctx, c, id, "causes", q)
+}
+
 // Callers returns the methods that blocked or waited.
 func (c *Client) Callers(ctx context.Context, id string, q Query) (viewapi.Callers, error) {
 	return of[viewapi.Callers](ctx, c, id, "callers", q)

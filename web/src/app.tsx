@@ -14,12 +14,14 @@ import {applyTheme, link, now, show, useShown} from "./store";
 import {useKeys} from "./ui/hooks";
 import {Button, Empty} from "./ui/parts";
 import {Answer} from "./views/Answer";
+import {CausesView} from "./views/Causes";
 import {Discarded, TimeGone} from "./views/Discarded";
 import {Banners, Header} from "./views/Header";
 import {Emptied, IncidentsView, isEmptied} from "./views/Incidents";
 import {ThreadsView} from "./views/Threads";
 
 const titles: Record<Tab, string> = {
+  causes: "Causes",
   incidents: "Incidents",
   requests: "Requests",
   threads: "Threads",
@@ -97,6 +99,7 @@ function View({shown, session, sessions}: {shown: Shown; session: Session | null
   if (shown.moment) return loading;
   if (shown.tab === "incidents") return <IncidentsView key={session.id} shown={shown} />;
   if (isEmptied(session)) return <Emptied session={session} />;
+  if (shown.tab === "causes") return <CausesView key={session.id} shown={shown} />;
   if (shown.tab === "threads") return <ThreadsView key={session.id} shown={shown} />;
   if (!views) return later;
   switch (shown.tab) {

@@ -181,7 +181,8 @@ func (q *query) answer() (any, *Problem) {
 		}
 	}
 	if out.Most == nil || q.isSmall(out.Most.Time) {
-		out.Small, out.Text = out.Most != nil, q.quiet(sel, &out, open)
+		out.Small = out.Most != nil
+		out.Text = q.quiet(sel, &out, open)
 	} else {
 		out.Text = wording.Costs(out.Most, out.Second)
 	}
@@ -196,15 +197,23 @@ func (q *query) quiet(sel selection, out *viewapi.Answer, open map[int]*openWait
 	if d := q.dumps(nil, nil); d != nil {
 		return wording.QuietDumps(q.largestKind(sel), d)
 	}
-	if lull := q.lull(sel); lull != nil && !q.isSmall(int64(lull.waits.waited)) {
-		cost := q.costOfOthers(lull, open)
-		if cost.Stuck > 0 && cost.Pending*2 >= cost.Time {
-			out.Most, out.Small = cost, false
-			return wording.Costs(cost, nil)
-		}
+	if cost, endless := q.lullCost(sel, open); endless {
+		out.Most, out.Small = cost, false
+		return wording.Costs(cost, nil)
+	} else if cost != nil {
 		return wording.Lull(cost)
 	}
 	return wording.Quiet(out.Most, q.largestKind(sel), q.sn.Meta["weft.recording.format"] == "jfr" && !q.knowsOpen())
+}
+
+// lullCost returns what a lull cost, or nil, and whether most of it is waits that no thread can end any more.
+func (q *query) lullCost(sel selection, open map[int]*openWait) (cost *viewapi.Cost, endless bool) {
+	lull := q.lull(sel)
+	if lull == nil || q.isSmall(int64(lull.waits.waited)) {
+		return nil, false
+	}
+	cost = q.costOfOthers(lull, open)
+	return cost, cost.Stuck > 0 && cost.Pending*2 >= cost.Time
 }
 
 // knowsOpen reports whether the history knows waits that have not ended: a flight recording does if it has a thread dump.

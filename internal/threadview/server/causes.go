@@ -30,8 +30,13 @@ type costly struct {
 // top returns what application threads waited for most, of all that other threads hold or bring about; nil: for nothing. Second is the lock, permit or
 // pool for which they waited most, if that is another one.
 func (q *query) top(sel selection, found *contentions) (top, second *costly) {
+	return q.costliest(sel, q.candidates(sel, found))
+}
+
+// candidates returns what application threads may have waited for most.
+func (q *query) candidates(sel selection, found *contentions) []*contended {
 	others := q.waitsFor(sel, waitKinds, func(at place) bool { return q.isForOthers(at.wait, at.stack) })
-	return q.costliest(sel, slices.Concat(found.all[:min(len(found.all), maxCandidates)], others.all[:min(len(others.all), maxCandidates)]))
+	return slices.Concat(found.all[:min(len(found.all), maxCandidates)], others.all[:min(len(others.all), maxCandidates)])
 }
 
 // waitKinds are the kinds of waits that are not contended.
@@ -52,59 +57,67 @@ func (q *query) lull(sel selection) *costly {
 
 // costliest returns the two that application threads waited for most; the second one only if it is a lock, a permit or a pool.
 func (q *query) costliest(sel selection, all []*contended) (top, second *costly) {
-	if len(all) == 0 {
+	ranking := q.ranked(sel, all)
+	if len(ranking) == 0 {
 		return nil, nil
 	}
-	times := q.waited(sel, all)
-	most, lock := -1, -1
-	isMore := func(i, than int) bool {
-		return than < 0 || cmp.Or(cmp.Compare(times[i], times[than]), all[than].compare(all[i])) > 0
+	chosen := ranking[:1]
+	if lock := slices.IndexFunc(ranking, func(c *contended) bool { return c.kind.Contended() }); lock > 0 {
+		chosen = []*contended{ranking[0], ranking[lock]}
 	}
-	for i, c := range all {
-		if times[i] == 0 || strings.HasPrefix(q.sn.Classes[c.class], "jdk.jfr.") { // the recorder's
-			continue
-		}
-		if isMore(i, most) {
-			most = i
-		}
-		if c.kind.Contended() && isMore(i, lock) {
-			lock = i
-		}
+	found := q.costlies(sel, chosen)
+	if len(found) > 1 {
+		second = found[1]
 	}
-	if most < 0 {
-		return nil, nil
-	}
-	chosen := []*contended{all[most]}
-	if lock >= 0 && lock != most {
-		chosen = append(chosen, all[lock])
-	}
-	for i, w := range q.lockWaits(sel, chosen) {
-		if i == 0 {
-			top = &costly{chosen[i], w}
-		} else {
-			second = &costly{chosen[i], w}
+	return found[0], second
+}
+
+// ranked returns what application threads waited for at all, the costliest first.
+func (q *query) ranked(sel selection, all []*contended) (ranking []*contended) {
+	times := make(map[*contended]jvmthread.Time, len(all))
+	for i, time := range q.waited(sel, all) {
+		if time > 0 && !strings.HasPrefix(q.sn.Classes[all[i].class], "jdk.jfr.") { // the recorder's
+			times[all[i]] = time
+			ranking = append(ranking, all[i])
 		}
 	}
-	return top, second
+	slices.SortFunc(ranking, func(a, b *contended) int { return cmp.Or(cmp.Compare(times[b], times[a]), a.compare(b)) })
+	return ranking
+}
+
+// costlies returns the waits for things with their times.
+func (q *query) costlies(sel selection, all []*contended) []*costly {
+	out := make([]*costly, len(all))
+	for i, waits := range q.lockWaits(sel, all) {
+		out[i] = &costly{all[i], waits}
+	}
+	return out
 }
 
 // waited returns for how long the threads that count waited for each of some things.
 func (q *query) waited(sel selection, all []*contended) []jvmthread.Time {
-	of, times := map[place]int{}, make([]jvmthread.Time, len(all))
+	times := make([]jvmthread.Time, len(all))
+	q.each(sel, all, func(i, _ int, from, to jvmthread.Time) { times[i] += to - from })
+	return times
+}
+
+// each visits the waits of threads that count for some things, as far as they lie in the range: which thing, which thread, from when to when.
+func (q *query) each(sel selection, all []*contended, visit func(i, thread int, from, to jvmthread.Time)) {
+	of := map[place]int{}
 	for i, c := range all {
 		for at := range c.places {
 			of[at] = i
 		}
 	}
 	q.sn.Sweep(q.from, q.to, sel.has, func(c *store.Cursor) {
-		if c.Wait() == jvmthread.WaitNone {
+		from, to := max(c.Start, q.from), min(c.End, q.to)
+		if c.Wait() == jvmthread.WaitNone || from >= to {
 			return
 		}
 		if i, ok := of[place{q.sn.Locks[c.Lock()].Class, c.Stack(), c.Wait()}]; ok && q.counts(c.Thread(), c.Wait()) {
-			times[i] += jvmthread.Time(q.clip(c.Start, c.End))
+			visit(i, c.Thread(), from, to)
 		}
 	})
-	return times
 }
 
 // isSmall reports whether a time of waits is not worth a sentence. Whatever a thread dump shows, is.

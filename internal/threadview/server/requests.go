@@ -104,8 +104,18 @@ func (r *request) worst() *requestWait {
 	return worst
 }
 
-// allRequests returns the requests that overlap the range, in no order.
+// allRequests returns the requests that overlap the range with their waits, in no order.
 func (q *query) allRequests() []*request {
+	all := q.requestParts()
+	sums := requestSums{q: q, titles: map[requestTitle]string{}, numbers: map[cause]int{}}
+	for _, r := range all {
+		sums.add(r)
+	}
+	return all
+}
+
+// requestParts returns the requests that overlap the range, in no order.
+func (q *query) requestParts() []*request {
 	byTrace := map[[16]byte]*request{}
 	q.sn.Requests(q.from, q.to, func(p store.RequestPart) {
 		if byTrace[p.TraceID] == nil {
@@ -118,10 +128,8 @@ func (q *query) allRequests() []*request {
 		}
 	})
 	out := make([]*request, 0, len(byTrace))
-	sums := requestSums{q: q, titles: map[requestTitle]string{}, numbers: map[cause]int{}}
 	for _, r := range byTrace {
 		r.settle()
-		sums.add(r)
 		out = append(out, r)
 	}
 	return out

@@ -112,6 +112,7 @@ func answers() map[string]answer {
 		"span":         {make: (*query).spanPlaces, heavy: always},
 		"stack":        {make: (*query).stack},
 		"answer":       {make: (*query).answer},
+		"causes":       {make: (*query).causes, heavy: always},
 		"incidents":    {make: (*query).incidents},
 		"classes":      {make: (*query).classes, heavy: "savings", rows: "Classes"},
 		"callers":      {make: (*query).callers, rows: "Callers"},

@@ -11,6 +11,7 @@ import {getWas, putWas, type Was} from "./was";
 import {arrowKinds, type IncidentKind, incidentKinds, type Kind, operations, type State, states} from "./words";
 
 export const tabs = [
+  "causes",
   "incidents",
   "requests",
   "threads",
@@ -118,7 +119,7 @@ export interface Shown {
 
 export const nothing: Shown = {
   session: "",
-  tab: "incidents",
+  tab: "causes",
   view: null,
   range: null,
   follow: true,

@@ -32,7 +32,7 @@ export function Answer({shown, session}: {shown: Shown; session: Session}) {
     return (
       <section class="answer calm" aria-label="Answer">
         <p>
-          <Cause text={text} cost={most} />
+          <Sentence text={text} cost={most} />
         </p>
         <Range shown={shown} />
       </section>
@@ -43,7 +43,7 @@ export function Answer({shown, session}: {shown: Shown; session: Session}) {
   return (
     <section class="answer" aria-label="Answer" aria-busy={busy}>
       <p>
-        <Cause text={text} cost={most} />
+        <Sentence text={text} cost={most} />
         {contended.has(most.kind) && most.time < 0.9 * time && (
           <span class="faint"> It is {percent(most.time / time)} of all waiting for locks, permits and pools.</span>
         )}{" "}
@@ -56,8 +56,11 @@ export function Answer({shown, session}: {shown: Shown; session: Session}) {
   );
 }
 
+/** What a sentence is about. */
+type Named = Pick<Cost, "name" | "class" | "kind">;
+
 /** What the server says in words. The names of locks show the statistics of the lock's class. */
-function Cause({text, cost}: {text: Part[]; cost: Cost | null}) {
+export function Sentence({text, cost}: {text: Part[]; cost: Named | null}) {
   return (
     <>
       {text.map((part, i) => (
@@ -67,7 +70,7 @@ function Cause({text, cost}: {text: Part[]; cost: Cost | null}) {
   );
 }
 
-function Words({part: {text, role}, cost}: {part: Part; cost: Cost | null}) {
+function Words({part: {text, role}, cost}: {part: Part; cost: Named | null}) {
   if (!role) return <>{text}</>;
   if (role !== "lock" || !cost || text !== cost.name || !contended.has(cost.kind)) return <strong>{text}</strong>;
   return (
