@@ -145,16 +145,15 @@ func TestJVMOfAnotherUser(t *testing.T) {
 	_, ok := describe(java.Process.Pid)
 	assert.False(t, ok, "root sees that it is not a JVM")
 	seen := make(chan JVM, 1)
-	go func() {
+	onOwnThread(func() {
 		defer close(seen)
-		runtime.LockOSThread() // without unlock: Go ends the thread
 		if err := (&process{uid: 65534, gid: 65534}).assume(); err != nil {
 			return
 		}
 		if j, ok := describe(java.Process.Pid); ok {
 			seen <- j
 		}
-	}()
+	})
 	j, ok := <-seen
 	require.True(t, ok)
 	assert.Equal(t, "1000", j.MainClass) // after the options, of which there are none

@@ -24,14 +24,13 @@ func (p *process) asUser(ctx context.Context, fn func() (Result, error)) (Result
 		err    error
 	}
 	done := make(chan outcome, 1)
-	go func() {
-		runtime.LockOSThread() // without unlock: Go ends the thread
+	onOwnThread(func() {
 		var o outcome
 		if o.err = p.assume(); o.err == nil {
 			o.result, o.err = fn()
 		}
 		done <- o
-	}()
+	})
 	select {
 	case o := <-done:
 		return o.result, o.err
@@ -44,6 +43,26 @@ func (p *process) asUser(ctx context.Context, fn func() (Result, error)) (Result
 	case <-time.After(cleanUp):
 		return Result{}, ctx.Err()
 	}
+}
+
+// onOwnThread calls fn in a goroutine with a thread that ends with it. That is never the main thread, which Go does not end: it would keep what fn
+// changes, and the whole process would be shown with it.
+func onOwnThread(fn func()) {
+	go func() {
+		runtime.LockOSThread() // without unlock: Go ends the thread
+		if unix.Gettid() != os.Getpid() {
+			fn()
+			return
+		}
+		defer runtime.UnlockOSThread()
+		begun := make(chan struct{})
+		go func() { // on another thread, since this one is locked
+			runtime.LockOSThread()
+			close(begun)
+			fn()
+		}()
+		<-begun
+	}()
 }
 
 // assume gives up the rights that the JVM's user does not have. The functions of package syscall would change all threads.

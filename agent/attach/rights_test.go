@@ -66,6 +66,22 @@ func TestFilesBelongToTheUser(t *testing.T) {
 	assert.Equal(t, 0, os.Geteuid(), "the other threads are still root")
 }
 
+// The main thread outlives what it ran, and its user is that of the process for all others.
+func TestMainThreadKeepsItsUser(t *testing.T) {
+	const threads = 100 // more than are idle, so that each of those is used
+	begun, all := make(chan int, threads), make(chan struct{})
+	for range threads {
+		onOwnThread(func() {
+			begun <- unix.Gettid()
+			<-all
+		})
+	}
+	for range threads {
+		assert.NotEqual(t, os.Getpid(), <-begun)
+	}
+	close(all)
+}
+
 func TestRootCreatesOnlyWhatTheUserCould(t *testing.T) {
 	for name, uid := range map[string]int{"a user": unprivileged, "root without capabilities": 0} {
 		t.Run(name, func(t *testing.T) {
