@@ -58,13 +58,22 @@ func inspect(path string) (damage, err error) {
 	case !locked:
 		return nil, errors.New("another process uses it: each collector needs a directory of its own")
 	}
-	file, err := os.Open(path)
-	if err == nil {
-		damage = check(file)
-		_ = file.Close() // it was only read
-	}
+	damage, err = read(path)
 	if unlocked := lock.Unlock(); err == nil {
 		err = unlocked
 	}
 	return damage, err
+}
+
+func read(path string) (damage, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return check(file, info.Size())
 }

@@ -7,9 +7,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -53,15 +56,15 @@ func fill(t *testing.T, path string, random *rand.Rand, options bbolt.Options) {
 
 func checked(t *testing.T, path string) error {
 	t.Helper()
-	file, err := os.Open(path)
+	damage, err := read(path)
 	require.NoError(t, err)
-	defer func() { require.NoError(t, file.Close()) }()
-	return check(file)
+	return damage
 }
 
 // use does what panics if a file is damaged: it opens the file, reads all of it and writes to it.
-func use(t *testing.T, path string, options bbolt.Options) {
+func use(t *testing.T, path string, content []byte, options bbolt.Options) {
 	t.Helper()
+	require.NoError(t, os.WriteFile(path, content, 0o600))
 	options.NoSync = true
 	db, err := bbolt.Open(path, 0o600, &options)
 	require.NoError(t, err)
@@ -94,7 +97,8 @@ func (b *bolt) usesFrom(id uint64) bool {
 	return false
 }
 
-var kinds = map[string]bbolt.Options{"file_storage": {NoFreelistSync: true, FreelistType: bbolt.FreelistMapType}, "bbolt": {}, "pages of 16 KiB": {PageSize: 16 << 10}}
+// kinds are without FreelistMapType, which file_storage uses: it takes free pages at random.
+var kinds = map[string]bbolt.Options{"file_storage": {NoFreelistSync: true}, "bbolt": {}, "pages of 16 KiB": {PageSize: 16 << 10}}
 
 // No state that bbolt writes is damage.
 func TestIntactFiles(t *testing.T) {
@@ -123,23 +127,27 @@ func TestDamagedFiles(t *testing.T) {
 		db, err := open(file)
 		require.NoError(t, err)
 		db.size = uint64(len(whole))
-		require.NoError(t, db.walk(db.root))
+		_, err = db.walk(db.root, nil, nil)
+		require.NoError(t, err)
 		if db.freelist != noFreelist {
 			require.NoError(t, db.free())
 		}
 		require.NoError(t, file.Close())
 
 		size := int(db.pageSize)
+		var now []byte
 		damaged := func(change func(data []byte) []byte) error {
-			require.NoError(t, os.WriteFile(path, change(bytes.Clone(whole)), 0o600))
-			return checked(t, path)
+			now = change(bytes.Clone(whole))
+			damage, err := check(bytes.NewReader(now), int64(len(now)))
+			require.NoError(t, err)
+			return damage
 		}
 		for id := range int(db.pages) {
 			if err := damaged(func(data []byte) []byte { return data[:id*size+size/2] }); db.usesFrom(uint64(id)) {
 				require.Error(t, err, "%s: the file ends in page %d", name, id)
 			} else {
 				require.NoError(t, err, "%s: only free pages are missing from %d on", name, id)
-				use(t, path, options)
+				use(t, path, now, options)
 			}
 			if !db.used[uint64(id)] || binary.NativeEndian.Uint64(whole[id*size:]) != uint64(id) {
 				continue // free, or the rest of a long one
@@ -147,6 +155,19 @@ func TestDamagedFiles(t *testing.T) {
 			require.Error(t, damaged(func(data []byte) []byte { clear(data[id*size:][:size]); return data }), "%s: page %d is zero", name, id)
 			require.Error(t, damaged(func(data []byte) []byte { copy(data[id*size:][:size], data[(id-1)*size:]); return data }), "%s: page %d is the one before", name, id)
 		}
+		for id := range int(db.pages) {
+			page := whole[id*size:]
+			kind, count := binary.NativeEndian.Uint16(page[8:]), binary.NativeEndian.Uint16(page[10:])
+			if !db.used[uint64(id)] || binary.NativeEndian.Uint64(page) != uint64(id) || count < 2 || kind&(isBranch|isLeaf) == 0 {
+				continue
+			}
+			key := map[uint16]int{isBranch: 0, isLeaf: 4}[kind]
+			key = id*size + headerSize + int(binary.NativeEndian.Uint32(page[headerSize+key:]))
+			require.ErrorContains(t, damaged(func(data []byte) []byte { data[key] = 0xff; return data }), "is not in order", "%s: page %d", name, id)
+		}
+		bucket := int(db.root)*size + headerSize // the only one in the root
+		bucket += int(binary.NativeEndian.Uint32(whole[bucket+4:]) + binary.NativeEndian.Uint32(whole[bucket+8:]))
+		require.ErrorContains(t, damaged(func(data []byte) []byte { clear(data[bucket:][:8]); return data }), "has no page", name)
 		usable := 0
 		for range 150 {
 			err := damaged(func(data []byte) []byte {
@@ -156,13 +177,47 @@ func TestDamagedFiles(t *testing.T) {
 			})
 			if err == nil {
 				usable++
-				use(t, path, options)
+				use(t, path, now, options)
 			}
 		}
 		assert.NotZero(t, usable, name)
 		for _, content := range []string{"x", "not a database, but longer than a page: ", string(make([]byte, 1<<17))} {
 			require.EqualError(t, damaged(func([]byte) []byte { return []byte(content) }), "neither of its two states is valid")
 		}
+	}
+}
+
+// failing fails to read a byte, as a disk does.
+type failing struct {
+	io.ReaderAt
+
+	at int64
+}
+
+func (f failing) ReadAt(p []byte, off int64) (int, error) {
+	if off <= f.at && f.at < off+int64(len(p)) {
+		return 0, &fs.PathError{Op: "read", Path: "db", Err: syscall.EIO}
+	}
+	return f.ReaderAt.ReadAt(p, off)
+}
+
+// A file that cannot be read is not known to be damaged.
+func TestFailingDisk(t *testing.T) {
+	for name, options := range kinds {
+		path := filepath.Join(t.TempDir(), "db")
+		fill(t, path, rand.New(rand.NewPCG(9, 10)), options)
+		whole, err := os.ReadFile(path)
+		require.NoError(t, err)
+		failed := 0
+		for at := 0; at < len(whole); at += 1 << 12 {
+			damage, err := check(failing{bytes.NewReader(whole), int64(at)}, int64(len(whole)))
+			require.NoError(t, damage, "%s: byte %d", name, at)
+			if err != nil {
+				failed++
+				require.ErrorIs(t, err, syscall.EIO)
+			}
+		}
+		assert.NotZero(t, failed, name)
 	}
 }
 
