@@ -198,6 +198,23 @@ func TestFolders(t *testing.T) {
 	assert.Contains(t, stderr, "\nweft: summary: "+filepath.Join(dir, "damaged.zip")+": the zip archive is truncated or damaged; copy it again, in binary mode\n")
 }
 
+// A link to a folder is that folder. In one, links to files are files, and others are not followed.
+func TestLinks(t *testing.T) {
+	const text = "1.0,ThreadStarted,00000001,main\n2.0,ThreadSleep,00000001,0\n4.0,ThreadSlept,00000001,0\n5.0,ThreadEnded,00000001\n"
+	top := t.TempDir()
+	dir, link, a := filepath.Join(top, "dir"), filepath.Join(top, "link"), filepath.Join(top, "a.orca")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	require.NoError(t, os.WriteFile(a, []byte(text), 0o600))
+	_, want, _ := run(t, "", "summary", a)
+	for name, target := range map[string]string{"dir/latest.orca": a, "dir/back": dir, "dir/gone": "nowhere", "link": dir} {
+		require.NoError(t, os.Symlink(target, filepath.Join(top, name)))
+	}
+	code, stdout, stderr := run(t, "", "summary", link)
+	assert.Equal(t, exitOK, code)
+	assert.Equal(t, want, stdout)
+	assert.Equal(t, "weft: "+link+": 1 recording is read, 2 other files are not: back (a link, not to a file), gone (a link, not to a file)\n", stderr)
+}
+
 func TestBombs(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.zip")
 	many := make([]string, 0, 2002)

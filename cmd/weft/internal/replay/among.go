@@ -86,19 +86,20 @@ type emptyError struct{ text string }
 
 func (e *emptyError) Error() string { return e.text }
 
-// end says what was not a recording: a note if something was, otherwise an error.
-func (a *among) end() error {
+// end says what was not a recording: a note if something was, otherwise an error. It adds to the error about what could not be read.
+func (a *among) end(err error) error {
 	list := strings.Join(a.other, ", ")
 	if more := a.others - len(a.other); more > 0 {
 		list += fmt.Sprintf(", and %d more", more)
 	}
 	switch {
+	case len(a.Sources) == a.before && a.others == 0 && err != nil:
 	case len(a.Sources) == a.before:
-		return &emptyError{fmt.Sprintf("%s has no recording and no thread dump: %s", printable.Text(a.name), cmp.Or(printable.Text(list), "it is empty"))}
+		return errors.Join(err, &emptyError{fmt.Sprintf("%s has no recording and no thread dump: %s", printable.Text(a.name), cmp.Or(printable.Text(list), "it is empty"))})
 	case a.others > 0:
 		a.Notes = append(a.Notes, fmt.Sprintf("%s: %s read, %s not: %s", a.name, are(len(a.Sources)-a.before, "recording"), are(a.others, "other file"), list))
 	}
-	return nil
+	return err
 }
 
 func are(n int, what string) string {

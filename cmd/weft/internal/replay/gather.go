@@ -59,7 +59,11 @@ func (g *Gathered) One() (*Source, error) {
 	case len(joined) == 0:
 		return nil, g.Err
 	case len(joined) > 1:
-		return nil, fmt.Errorf("there are %d recordings, such as %s; unpack them, and give one", len(joined), printable.Text(joined[0].Name))
+		remedy := "give one of them"
+		if joined[0].Path == "" {
+			remedy = "unpack the archive, and " + remedy
+		}
+		return nil, fmt.Errorf("there are %d recordings, such as %s; %s", len(joined), printable.Text(joined[0].Name), remedy)
 	}
 	return &joined[0], g.Err
 }
@@ -155,25 +159,32 @@ func (g *Gathered) archive(name string, file *os.File) (inside bool, err error) 
 	if err != nil {
 		err = reason(name, err)
 	}
-	if len(a.Files) == 0 && err != nil {
-		return true, err
-	}
-	return true, errors.Join(err, in.end())
+	return true, in.end(err)
 }
 
-// folder adds the files in a folder, and those in it.
+// folder adds the files in a folder, and those in folders in it. Links to files are followed, those to folders are not: they may lead back.
 func (g *Gathered) folder(name string) error {
 	in := g.begin(name)
 	files := 0
 	var errs []error
-	err := filepath.WalkDir(name, func(at string, entry fs.DirEntry, err error) error {
-		hidden := strings.HasPrefix(entry.Name(), ".") && at != name
+	top := name + string(filepath.Separator) // also if it is a link
+	err := filepath.WalkDir(top, func(at string, entry fs.DirEntry, err error) error {
+		hidden := strings.HasPrefix(filepath.Base(at), ".") && at != top
 		switch {
-		case err != nil:
-			return reason(at, err)
 		case hidden && entry.IsDir():
 			return fs.SkipDir
-		case hidden || !entry.Type().IsRegular():
+		case err != nil: // the other folders may be readable
+			errs = append(errs, reason(at, err))
+			return nil
+		case hidden:
+			return nil
+		case entry.Type()&fs.ModeSymlink != 0:
+			info, err := os.Stat(at)
+			if err != nil || !info.Mode().IsRegular() {
+				in.omit(at, "a link, not to a file")
+				return nil
+			}
+		case !entry.Type().IsRegular():
 			return nil
 		}
 		if files++; files > formats.MaxFiles {
@@ -182,5 +193,5 @@ func (g *Gathered) folder(name string) error {
 		errs = append(errs, in.add(at))
 		return nil
 	})
-	return errors.Join(errors.Join(errs...), err, in.end())
+	return in.end(errors.Join(errors.Join(errs...), err))
 }
