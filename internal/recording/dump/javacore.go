@@ -24,6 +24,7 @@ type javacore struct {
 	waits    map[uint64]lockLine // of the list, by address of the thread
 	waiting  lockLine            // what the thread waits for
 	inits    map[int]string      // by thread: who initializes the class that it waits for
+	init     string              // of the current thread
 }
 
 const threadTag = "3XMTHREADINFO"
@@ -143,8 +144,13 @@ func (x *javacore) next() {
 		x.thread.owner = x.monitors[x.waiting.address]
 	}
 	x.setState(x.stateOf())
-	if t, ok := x.end(); ok {
-		x.dump.add(&t)
+	t, ok := x.end()
+	if !ok {
+		return
+	}
+	at := len(x.dump.threads)
+	if x.dump.add(&t); x.init != "" && at < len(x.dump.threads) {
+		x.inits[at] = x.init
 	}
 }
 

@@ -136,6 +136,17 @@ func TestOldJavacore(t *testing.T) {
 	}, d.lines()[1:])
 }
 
+// A thread that is left out, because it has ended, waits for no class.
+func TestEndedThreadOfJavacore(t *testing.T) {
+	d := decode(t, []byte(core(0, "", coreThread(9, "initializes", "R", "4XESTACKTRACE                at shop/Rates.<clinit>(Rates.java:3)")+coreThread(10, "ended", "Z", `
+3XMTHREADBLOCK     Waiting on: shop/Lock@0x00000000FFE00060 Owned by: <unowned> Initializing thread: "initializes"
+3XMTHREADBLOCK     Parked on: shop/Queue@0x00000000FFE00070 Owned by: <unowned>`))))
+	assert.Equal(t, []string{
+		"1784905200500000000 initializes threadStart",
+		"1784905200500000000 initializes running at shop.Rates.<clinit>(Rates.java:3) (1 frames)",
+	}, d.lines()[1:])
+}
+
 func TestMatchJavacore(t *testing.T) {
 	text, _, _ := strings.Cut(core(0, "", ""), "0SECTION       Javadump")
 	for _, head := range []string{text, "    " + strings.ReplaceAll(text, "\n", "\r\n    "), coreThread(10, "a", "B", entersLeft)} {

@@ -28,7 +28,7 @@ func (x *javacore) header(text string) {
 		x.begin(&h)
 		_, state, _ := strings.Cut(text[at:], "state:")
 		x.letter, _, _ = strings.Cut(state, ",")
-		x.waiting = lockLine{}
+		x.waiting, x.init = lockLine{}, ""
 		return
 	}
 	if len(text) < maxPending && strings.Count(text, "\n") < 4 {
@@ -79,7 +79,7 @@ func (x *javacore) block(text string) {
 	}
 	if _, name, ok := strings.Cut(by, "Initializing thread: "); ok {
 		by, l.verb = name, "waiting to lock"
-		x.inits[len(x.dump.threads)] = strings.Trim(name, "\"")
+		x.init = strings.Trim(name, "\"")
 	}
 	x.waiting, x.thread.owner = l, x.ownerIn(by)
 	x.await(&l)
