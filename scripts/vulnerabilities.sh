@@ -17,7 +17,7 @@ out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 status=0
 
-# unreachable tells a missing connection from an answer, such as an error of the server.
+# unreachable reports whether a connection is missing, rather than that a server has answered with an error.
 unreachable() {
     grep -qE 'dial (tcp|udp)|no such host|network is unreachable|connection (refused|reset)|i/o timeout|TLS handshake timeout|Client.Timeout' "$out"
 }

@@ -59,11 +59,11 @@ TEST(the_real_clocks_are_consistent) {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition;
-static bool told;
+static bool signalled;
 
 static void *tell(void *nothing) {
     pthread_mutex_lock(&mutex);
-    told = true;
+    signalled = true;
     pthread_cond_signal(&condition);
     pthread_mutex_unlock(&mutex);
     return nothing;
@@ -77,7 +77,7 @@ TEST(a_wait_ends_by_the_clock_of_events) {
     pthread_mutex_lock(&mutex);
     CHECK_INT(pthread_create(&other, NULL, tell, NULL), 0);
     bool in_time = true;
-    while (!told && in_time) {
+    while (!signalled && in_time) {
         in_time = weft_clock_await(&condition, &mutex, until);
     }
     CHECK(in_time);

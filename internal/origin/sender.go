@@ -12,7 +12,7 @@ import (
 	"github.com/weft-otel/weft/internal/threadpdata"
 )
 
-// Sender is who sent a request, for comparison. Empty: not known, such as behind a queue or Kafka.
+// Sender is who sent a request, for comparison. Empty: not known, as after a queue or Kafka.
 type Sender string
 
 // thisProcess is a receiver in this process.
@@ -21,7 +21,7 @@ const thisProcess Sender = "this process"
 // subjects are the names that authenticators give to who has authenticated: OpenID Connect, and names with passwords.
 var subjects = [...]string{"subject", "username"}
 
-// SenderOf returns who sent a request: the subject that has authenticated, or else the IP address. Programs behind the same address are one
+// SenderOf returns who sent a request: the subject that has authenticated, or else the IP address. Programs with the same address are one
 // sender. The port says nothing: a client may have several connections.
 func SenderOf(ctx context.Context) Sender {
 	if threadpdata.IsDirect(ctx) {

@@ -24,7 +24,8 @@ type backlog struct {
 }
 
 // job is one carrier. It is a copy: what arrived belongs to the sender again once it is acknowledged, and may be a small part of a large
-// request.
+// request. Only the bytes of the batch are shared with that, since pdata copies the reference. Nothing writes to them: whoever decodes a request,
+// or builds or signs a carrier, allocates new ones.
 type job struct {
 	span    ptrace.Span
 	bytes   int

@@ -114,8 +114,7 @@ func (s *Set) entryOf(session *Session) *entry {
 }
 
 // process passes carriers to the handler, up to the end of the session, and advances. If there is a journal, it has them before that, and
-// their senders know that then. Those after the end belong to the next session of the
-// JVM, or are late.
+// their senders are informed. Those after the end belong to the next session of the JVM, or are late.
 func (s *Set) process(e *entry, jobs []job) {
 	ctx := context.Background()
 	taken, overdue := 0, e.overdue.Swap(false)

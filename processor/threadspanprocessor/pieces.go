@@ -48,7 +48,7 @@ type streamed struct {
 	td    ptrace.Traces // the piece that is being written
 	spans ptrace.SpanSlice
 	begun bool // there is one
-	told  bool // the root says which incidents there were, and what was refused before
+	named bool // the root says which incidents there were, and what was refused before
 }
 
 // stream makes the spans of a window, and sends all but the last pieces.
@@ -76,13 +76,13 @@ func (o *streamed) next() ptrace.SpanSlice {
 // complete ends the current piece. If too many spans wait, the oldest ones are sent now.
 func (o *streamed) complete(last bool) {
 	p := piece{of: o.of, last: last}
-	if !o.told { // the first one
+	if !o.named { // the first one
 		if o.found != nil {
 			o.emitter.Announce(o.found, o.spans.At(0))
 		}
 		p.marked = o.refused.Swap(0)
 		threadpdata.PutRefused(o.spans.At(0), p.marked)
-		o.told = true
+		o.named = true
 	}
 	p.td, p.spans, p.bytes = o.td, o.spans.Len(), sizeOf(o.spans)
 	o.td, o.spans = ptrace.Traces{}, ptrace.SpanSlice{}

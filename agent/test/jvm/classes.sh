@@ -9,7 +9,7 @@ await_class() { # kind, class, count
 }
 
 initializing() { # flags
-    [ "$major" -lt 17 ] && return # the JVM does not tell the class
+    [ "$major" -lt 17 ] && return # the JVM does not report the class
     section "initializing $*"
     listen events=1
     start_waiting ready -agentpath:"$agent=endpoint=unix://$sock,service=jvmtest$room" "$@" -cp "$classes" Initializing

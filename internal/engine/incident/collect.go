@@ -17,7 +17,7 @@ import (
 type collected struct {
 	key        Awaited        // the root
 	since      jvmthread.Time // when it began, or was cut
-	told       time.Duration  // of Blocked, that was reported when it was cut
+	reported   time.Duration  // of Blocked, that was reported when it was cut
 	open       []Wait         // at the end of the last window, by thread
 	waited     map[threadAt]waited
 	more       int // threads that are not in it; Threads of a lock is the same until the incident is reported
@@ -63,7 +63,7 @@ func (inc *Incident) rest() *Incident {
 // copy returns an incident that has all of this one, which is cut, and continues.
 func (inc *Incident) copy() *Incident {
 	next := *inc
-	next.Open, next.again, next.since, next.told = false, inc.Cycle != 0, inc.End, inc.Blocked
+	next.Open, next.again, next.since, next.reported = false, inc.Cycle != 0, inc.End, inc.Blocked
 	next.open, next.holds, next.Waits = slices.Clone(inc.open), slices.Clone(inc.holds), slices.Clone(inc.Waits)
 	next.waited = maps.Clone(inc.waited)
 	next.locks, next.holders, next.activities = copied(inc.locks), copied(inc.holders), copied(inc.activities)
@@ -82,7 +82,7 @@ func copied[K comparable, V any](from map[K]*V) map[K]*V {
 // absorb adds another incident that is not over to this one, which began first.
 func (inc *Incident) absorb(other *Incident) {
 	inc.Blocked += other.Blocked
-	inc.told += other.told
+	inc.reported += other.reported
 	inc.Count += other.Count
 	inc.TimedOut += other.TimedOut
 	inc.more += other.more

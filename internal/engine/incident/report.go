@@ -17,7 +17,7 @@ func (f *Finder) end(inc *Incident) {
 	switch {
 	case inc.Blocked == 0: // nothing followed after it was cut
 	case inc.Blocked < f.opt.MinTime && inc.Cycle == 0:
-		f.found.Rest.add(inc.Blocked - inc.told)
+		f.found.Rest.add(inc.Blocked - inc.reported)
 	default:
 		f.ended = append(f.ended, inc)
 	}
@@ -34,7 +34,7 @@ func (f *Finder) report(w *window.Window) {
 	}
 	all := make([]candidate, 0, len(f.ended)+len(f.fresh))
 	for _, inc := range f.ended {
-		all = append(all, candidate{inc.ID, inc.Cycle != 0, inc.Blocked - inc.told, inc, -1})
+		all = append(all, candidate{inc.ID, inc.Cycle != 0, inc.Blocked - inc.reported, inc, -1})
 	}
 	for _, fr := range f.fresh {
 		g := &f.groups[fr.group]
@@ -65,7 +65,7 @@ func (f *Finder) report(w *window.Window) {
 	standing := make(map[jvmthread.Cycle]bool)
 	for _, inc := range f.open {
 		standing[inc.Cycle] = true
-		f.found.Open.add(inc.Blocked - inc.told)
+		f.found.Open.add(inc.Blocked - inc.reported)
 	}
 	for cycle := range f.deadlocks {
 		if !standing[cycle] {

@@ -10,7 +10,7 @@ type carriage struct {
 	carrier jvmthread.ThreadID // on which it is mounted; NoThread: none, or not known
 	since   jvmthread.Time     // of the mount
 	left    bool               // it was unmounted in its open interval
-	yielded bool               // it is about to be unmounted, though it could go on
+	yielded bool               // it is about to be unmounted, though it could continue
 	ready   bool               // it was unparked between its park and its unmount
 }
 

@@ -103,7 +103,7 @@ func (x *javacore) stateOf() string {
 	return "" // also B: it waits for a monitor of the JVM itself
 }
 
-// ownerIn returns the thread in ""x" (J9VMThread:0x94507500, ...)" or ""x" (0x94507500)", behind other words.
+// ownerIn returns the thread in ""x" (J9VMThread:0x94507500, ...)" or ""x" (0x94507500)", after other words.
 func (x *javacore) ownerIn(text string) owner {
 	from, to := strings.IndexByte(text, '"'), strings.LastIndexByte(text, '"')
 	if from == to {

@@ -142,7 +142,7 @@ func (j *jsonFile) isThread(opener byte) bool {
 	return top.key == "threads" || top.key == "value" || len(j.levels) == 1
 }
 
-// value takes a thread, a name or what stands behind one.
+// value takes a thread, a name, or the value of a property.
 func (j *jsonFile) value(text []byte) {
 	top := j.top()
 	switch {

@@ -91,7 +91,7 @@ func TestStatedDeadlock(t *testing.T) {
 }
 
 // VisualVM and Spring, in its text, name owners behind locks.
-func TestOwnersBehindLocks(t *testing.T) {
+func TestOwnersAfterLocks(t *testing.T) {
 	d := decode(t, []byte(shot("2026-07-24 15:00:00", `"a" - Thread t@36
    java.lang.Thread.State: BLOCKED
 	at shop.A.b(A.java:3)

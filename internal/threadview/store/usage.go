@@ -61,7 +61,7 @@ func (sn *Snapshot) Usages(thread int, from, to jvmthread.Time, yield func(from,
 		if at == to {
 			return
 		}
-		if b.Start >= to { // a reading follows soon, if the thread goes on
+		if b.Start >= to { // a reading follows soon, if the thread continues
 			break
 		}
 	}

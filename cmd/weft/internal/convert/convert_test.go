@@ -312,7 +312,7 @@ func TestErrorsOfTheRequest(t *testing.T) {
 		{Request{In: t.TempDir(), Out: filepath.Join(dir, "x.weft")}, "has no recording and no thread dump: it is empty"},
 		{Request{In: empty, Out: filepath.Join(dir, "x.weft")}, "empty: the recording is empty"},
 		{Request{In: text, Out: filepath.Join(dir, "x.weft")}, "text (byte 0): no thread dump in this text; want the output of jstack, "},
-		{Request{In: "-", Out: filepath.Join(dir, "x.weft")}, "there is no standard input"},
+		{Request{In: "-", Out: filepath.Join(dir, "x.weft")}, "standard input is closed; give the path of a recording"},
 		{Request{In: in, Out: filepath.Join(dir, "x.meta"), Format: "orca"}, "use a suffix other than .meta"},
 	} {
 		_, err := Convert(t.Context(), test.req)

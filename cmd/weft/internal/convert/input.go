@@ -38,7 +38,7 @@ func openInput(ctx context.Context, req *Request) (in *input, err error) {
 		}
 	}()
 	if req.In == "-" && req.Stdin == nil {
-		return in, errors.New("there is no standard input")
+		return in, errors.New("standard input is closed; give the path of a recording")
 	}
 	in.gathered = replay.Gather(ctx, []string{req.In}, &replay.Options{Stdin: req.Stdin, MaxUnpacked: req.MaxUnpacked})
 	source, err := in.gathered.One()

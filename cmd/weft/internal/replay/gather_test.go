@@ -18,8 +18,8 @@ import (
 	"github.com/weft-otel/weft/cmd/weft/internal/replay"
 )
 
-// asNobody calls fn with the rights of a user who owns nothing, if this one may read everything.
-func asNobody(t *testing.T, fn func()) {
+// asOther calls fn with the rights of a user who owns nothing, if this one may read everything.
+func asOther(t *testing.T, fn func()) {
 	t.Helper()
 	if os.Geteuid() == 0 {
 		runtime.LockOSThread()
@@ -33,17 +33,17 @@ func asNobody(t *testing.T, fn func()) {
 // What can be read is, whatever else is in the folder.
 func TestUnreadableFolder(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) //nolint:gosec // for nobody
+	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
 	secret := filepath.Join(dir, "a")
 	require.NoError(t, os.Mkdir(secret, 0))
-	asNobody(t, func() {
+	asOther(t, func() {
 		g := replay.Gather(t.Context(), []string{dir}, &replay.Options{})
 		require.EqualError(t, g.Err, secret+": permission denied")
 	})
 	last := filepath.Join(dir, "z.orca")
 	require.NoError(t, os.WriteFile(last, []byte("1.0,ThreadStarted,00000001,main\n"), 0o600))
-	require.NoError(t, os.Chmod(last, 0o644)) //nolint:gosec // the same
-	asNobody(t, func() {
+	require.NoError(t, os.Chmod(last, 0o644))
+	asOther(t, func() {
 		g := replay.Gather(t.Context(), []string{dir}, &replay.Options{})
 		defer g.Close()
 		require.EqualError(t, g.Err, secret+": permission denied")
