@@ -198,10 +198,24 @@ TEST(threads_may_wait_for_each_other) {
     end();
 }
 
-TEST(a_class_that_is_gone_is_left_out) {
+// The end of a wait is recorded if the wait is still known when the thread runs again.
+TEST(a_thread_waits_until_it_runs_again) {
+    begin(0x6000);
+    class.state = INITIALIZED;
+    class.holder = NULL;
+    CHECK_INT(find(), 1);
+    CHECK_INT(found[0].thread, 7);
+    CHECK_INT(found[0].class, (uintptr_t) & class);
+    CHECK_INT(found[0].holder, 0);
+    end();
+    CHECK_INT(find(), 0);
+}
+
+TEST(a_class_that_is_gone_has_no_holder) {
     begin(0x6000);
     names.class = (struct class *)(void *)0x10;
-    CHECK_INT(find(), 0);
+    CHECK_INT(find(), 1);
+    CHECK_INT(found[0].holder, 0);
     names.class = &class;
     class.name = (struct symbol *)(void *)0x10;
     CHECK_INT(find(), 0);
@@ -220,6 +234,7 @@ int main(void) {
     RUN(a_holder_must_live);
     RUN(a_wait_for_a_class_is_found);
     RUN(threads_may_wait_for_each_other);
-    RUN(a_class_that_is_gone_is_left_out);
+    RUN(a_thread_waits_until_it_runs_again);
+    RUN(a_class_that_is_gone_has_no_holder);
     return harness_end("initializing");
 }

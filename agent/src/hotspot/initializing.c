@@ -217,7 +217,7 @@ size_t weft_initializing_find(struct weft_initializing *list, size_t room) {
     for (size_t i = 0; i < s.count; i++) {
         struct weft_initializing *w = &list[i];
         w->holder = thread_at(holder_of(w->class));
-        if (w->holder != 0 && w->holder != w->thread && read_name(w->class, w->name)) {
+        if (w->holder == 0 || (w->holder != w->thread && read_name(w->class, w->name))) {
             list[found++] = *w;
         }
     }

@@ -20,18 +20,19 @@ enum { WEFT_CLASS_NAME_MAX = 256 }; // longer names are truncated
 // A thread that waits.
 struct weft_initializing {
     uint64_t thread;
-    uint64_t holder;                // the thread that initializes the class
+    uint64_t holder;                // the thread that initializes the class; 0: none does any more
     uintptr_t structure;            // the JVM's, of the waiting thread
     uintptr_t class;                // the JVM's, of the class
-    char name[WEFT_CLASS_NAME_MAX]; // of the class, with dots, in modified UTF-8
+    char name[WEFT_CLASS_NAME_MAX]; // of a class with a holder, with dots, in modified UTF-8
 };
 
 // Call at VMInit on the given thread. If the JVM does not export what is needed, no thread is
 // found.
 void weft_initializing_init(JNIEnv *env, jthread thread);
 
-// Finds the threads that wait, the first ones if there is not enough room. One thread at a time may
-// call it.
+// Finds the threads that wait, the first ones if there is not enough room. They wait on until they
+// have run again, which may be long after the class is initialized. One thread at a time may call
+// it.
 size_t weft_initializing_find(struct weft_initializing *list, size_t room);
 
 // Whether a thread that was found still waits.

@@ -80,6 +80,9 @@ bool weft_class_waits_due(int64_t now) {
     }
     for (size_t i = 0; i < count; i++) {
         struct wait *w = find(found[i].structure, found[i].class, &new);
+        if (found[i].holder == 0 && new) {
+            continue; // it will be over
+        }
         if (new) {
             *w = (struct wait){.is = found[i]};
         }
