@@ -270,7 +270,17 @@ type Cost struct {
 	Starved *ThreadGroup  `json:"starved"` // the pool of workers that could end what is stuck, all of which are stuck; null: there is none
 	Next    *Cost         `json:"next"`    // what the culprit waited for itself most of that time, with the sums of all threads that did; null: nothing
 
-	Dumps *Dumped `json:"dumps,omitempty"` // how many thread dumps show it, if they are all that is known
+	Able  []Holder    `json:"able,omitempty"`  // threads that could end waits which have not ended, but do something else for as long: at most 5; Length is for how long
+	Vain  *VainNotify `json:"vain,omitempty"`  // of waits for a notify that have not ended: the last call before them, which no thread heard
+	Exact bool        `json:"exact,omitempty"` // virtual threads waited whose wake-ups are not recorded: virtual=exact does
+	Dumps *Dumped     `json:"dumps,omitempty"` // how many thread dumps show it, if they are all that is known
+}
+
+// VainNotify is a call of notify while no thread waited.
+type VainNotify struct {
+	Thread ThreadRef `json:"thread"`
+	At     int64     `json:"at"`
+	Method string    `json:"method"` // where: class and method of the application; empty: not known
 }
 
 // Nested is threads that wait for another permit or object of a pool, past the call in which others wait for their first one.

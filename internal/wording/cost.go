@@ -229,9 +229,9 @@ func (s *sentence) held(c *viewapi.Cost) {
 	switch {
 	case c.Stuck > 0 && (c.Unknown > 0 || len(c.Holders) == 0): // it comes next who could end it
 	case c.Unknown > 0:
-		s.text("; who held it for " + Percent(c.Unknown) + " of that time is not known")
+		s.text("; who held it for " + Percent(c.Unknown) + " of that time is not known").remedy(c)
 	case len(c.Holders) == 0:
-		s.text("; who held it is not known")
+		s.text("; who held it is not known").remedy(c)
 	case c.Turns != nil:
 		who := "they"
 		if !c.Turns.Own {
@@ -241,6 +241,14 @@ func (s *sentence) held(c *viewapi.Cost) {
 	default:
 		s.text("; " + Held(jvmthread.WaitLock, c.Holders[0].Thread.Name, c.Holders[0].Share, c.Holders[0].Text))
 	}
+}
+
+// remedy says how to know who ended waits.
+func (s *sentence) remedy(c *viewapi.Cost) *sentence {
+	if c.Exact {
+		s.text(" (with virtual=exact it is)")
+	}
+	return s
 }
 
 func (s *sentence) turns(t *viewapi.Turns, before string) {
@@ -265,11 +273,14 @@ func (s *sentence) heldBy(c *viewapi.Cost) {
 	switch {
 	case c.Stuck > 0 && (c.Unknown > 0 || len(c.Holders) == 0): // it comes next who could end it
 		return
+	case c.Kind == jvmthread.WaitPermit.String() && c.Locks == 0: // it waits for the time
+		s.text("; it limits a rate: no thread holds one")
+		return
 	case len(c.Holders) == 0:
-		s.text("; who held it is not known")
+		s.text("; who held it is not known").remedy(c)
 		return
 	case c.Unknown > 0:
-		s.text("; who held it for " + Percent(c.Unknown) + " of that time is not known")
+		s.text("; who held it for " + Percent(c.Unknown) + " of that time is not known").remedy(c)
 		return
 	}
 	names := make([]string, len(c.Holders))

@@ -43,13 +43,25 @@ func (s *sentence) ended(c *viewapi.Cost) *sentence {
 	switch {
 	case c.Kind == jvmthread.WaitJoin.String() && len(c.Holders) > 0:
 		s.joined(c)
-	case c.Stuck > 0 && c.Known < 0.5: // it comes next who could end them
+	case c.Stuck > 0 && c.Known < 0.5, isAway(c): // it comes next who could end them
 	case len(c.Holders) > 0:
 		s.text("; ").enders(c)
 	case c.Pending == 0 && c.Kind != jvmthread.WaitCarrier.String():
-		s.text("; who ended that is not known")
+		s.text("; who ended that is not known").remedy(c)
 	}
-	return s
+	return s.vain(c)
+}
+
+// vain says which notify came too early, if nothing else is known of who could end the waits.
+func (s *sentence) vain(c *viewapi.Cost) *sentence {
+	if c.Vain == nil || c.Stuck > 0 || isAway(c) || c.Pending*2 < c.Time {
+		return s
+	}
+	s.text("; ").add(viewapi.RoleThread, c.Vain.Thread.Name).text(" called notify")
+	if c.Vain.Method != "" {
+		s.text(" in ").add(viewapi.RoleMethod, SimpleFunction(c.Vain.Method))
+	}
+	return s.text(" before, when no thread waited")
 }
 
 func (s *sentence) aim(c *viewapi.Cost) *sentence {
@@ -59,6 +71,8 @@ func (s *sentence) aim(c *viewapi.Cost) *sentence {
 		words = [2]string{"for %", "for others"}
 	case c.Kind == jvmthread.WaitJoin.String() && len(c.Holders) > 0:
 		return s.text("for ").add(viewapi.RoleThread, joinedBy(c)).text(" to end")
+	case isTermination(c):
+		return s.text("for an executor to end")
 	case c.Takes:
 		words = [2]string{"to take from %", "to take from a queue"}
 	}
@@ -95,10 +109,18 @@ func (s *sentence) partly(part float64) {
 
 // ending says how threads end such waits.
 func ending(c *viewapi.Cost) string {
-	if c.Takes {
+	switch {
+	case c.Takes:
 		return "put into it"
+	case isTermination(c):
+		return "ended last"
 	}
 	return endings[c.Kind]
+}
+
+// isTermination reports whether threads waited for all tasks of an executor.
+func isTermination(c *viewapi.Cost) bool {
+	return c.Kind == jvmthread.WaitFuture.String() && c.Site != nil && strings.HasSuffix(c.Site.Entry, ".awaitTermination")
 }
 
 // enders says who ended the waits, and what they did meanwhile.

@@ -235,6 +235,35 @@ var costs = []struct {
 		CostRow: waits("Index.q", "queue", 12_000*ms), Waiters: 1, Who: who(threads("main", 1, 12_000*ms)), Open: 1, Stuck: 1, Pending: 12_000 * ms, Known: 0,
 		Gone: []viewapi.GoneThread{{Thread: viewapi.ThreadRef{Name: "indexer-1"}}, {Thread: viewapi.ThreadRef{Name: "indexer-2"}}},
 	}},
+	{"full queue, its consumers do other things", viewapi.Cost{
+		CostRow: waits("Index.q", "queue", 12_000*ms), Waiters: 4, Who: who(threads("request-*", 4, 12_000*ms)), Site: send, Open: 4, Pending: 12_000 * ms, Known: 0.1,
+		Holders: []viewapi.Holder{holder("indexer-1", 300*ms, 0.1, "asleep in Disk.sync", "", 1)},
+		Able: []viewapi.Holder{
+			holder("indexer-1", 2900*ms, 0, "reading from 10.0.0.7:443 in Disk.sync", "", 1), holder("indexer-2", 2900*ms, 0, "reading from 10.0.0.7:443 in Disk.sync", "", 1),
+			holder("janitor", 2900*ms, 0, "asleep in Janitor.run", "", 1),
+		},
+	}},
+	{"rate limiter", viewapi.Cost{
+		CostRow: viewapi.CostRow{Name: "RateLimiter", Kind: "permit", Time: 28_500 * ms}, Unit: "a permit", Waiters: 4, Who: who(threads("request-*", 4, 28_500*ms)), Site: send,
+	}},
+	{"permits of virtual threads", viewapi.Cost{
+		CostRow: waits("Api.limit", "permit", 12_000*ms), Unit: "a permit", Waiters: 6, Who: who(threads("", 6, 12_000*ms)), Site: send, Exact: true,
+	}},
+	{"a lock of virtual threads", viewapi.Cost{
+		CostRow: waits("Api.rw", "lock", 12_000*ms), Waiters: 6, Who: who(threads("", 6, 12_000*ms)), Site: send, Unknown: 0.8, Exact: true,
+	}},
+	{"a latch of virtual threads", viewapi.Cost{
+		CostRow: waits("Api.up", "latch", 12_000*ms), Waiters: 6, Who: who(threads("", 6, 12_000*ms)), Site: send, Exact: true,
+	}},
+	{"end of an executor", viewapi.Cost{
+		CostRow: waits("", "future", 6_500*ms), Waiters: 1, Who: who(threads("stopper", 1, 6_500*ms)), Known: 1,
+		Site:    &viewapi.Site{Function: "com.acme.Server.stop", Entry: "java.util.concurrent.ThreadPoolExecutor.awaitTermination"},
+		Holders: []viewapi.Holder{holder("drain-1", 6_500*ms, 1, "reading from 10.0.0.7:443 in Drain.flush", "", 1)},
+	}},
+	{"a notify that came too early", viewapi.Cost{
+		CostRow: waits("Box", "object", 7_800*ms), Waiters: 1, Who: who(threads("printer", 1, 7_800*ms)), Site: send, Open: 1, Pending: 7_800 * ms,
+		Vain: &viewapi.VainNotify{Thread: viewapi.ThreadRef{Name: "starter"}, Method: "com.acme.Box.open"},
+	}},
 	{"exchanger", viewapi.Cost{CostRow: waits("Exchanger", "exchange", 96*ms), Waiters: 1, Who: who(threads("main", 1, 96*ms)), Site: send}},
 }
 

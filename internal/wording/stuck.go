@@ -21,7 +21,11 @@ func (s *sentence) pending(c *viewapi.Cost) {
 	switch {
 	case c.Open == 0:
 	case c.Stuck == 0:
-		if c.Pending*2 >= c.Time && !c.Culprit { // of a culprit it is said what it does
+		switch {
+		case c.Pending*2 < c.Time || c.Culprit: // of a culprit it is said what it does
+		case isAway(c):
+			s.text("; " + waits + ": ").away(c)
+		default:
 			s.text("; " + waits)
 		}
 	case c.Starved != nil:
@@ -35,6 +39,41 @@ func (s *sentence) pending(c *viewapi.Cost) {
 	default:
 		s.text("; " + waits + ": " + gone(c) + ", and " + unable(c))
 	}
+}
+
+// isAway reports whether most of the time went to waits that have not ended since whoever could end them does something else. Of a worker that runs the
+// task it is said what it does.
+func isAway(c *viewapi.Cost) bool {
+	return len(c.Able) > 0 && c.Pending*2 >= c.Time && c.Running == 0 && ending(c) != ""
+}
+
+// away says what threads do that could end waits: "auditor, which took from it before, has been asleep in Audit.ship for 7.10 s".
+func (s *sentence) away(c *viewapi.Cost) {
+	first, names := &c.Able[0], []string{}
+	for i := range c.Able {
+		if c.Able[i].Text == first.Text {
+			names = append(names, c.Able[i].Thread.Name)
+		}
+	}
+	before, verb := formerly(c), has(len(names))
+	if others := len(c.Able) - len(names); others > 0 {
+		before += ", as " + Plural(others, "other") + " did"
+	}
+	if first.Part < nearlyAll {
+		verb += " mostly"
+	}
+	s.add(viewapi.RoleThread, Listed(names, len(names))).text(", which " + before + ", " + verb + " been " + first.Text + " for ").time(first.Length)
+}
+
+// formerly says how threads ended other such waits.
+func formerly(c *viewapi.Cost) string {
+	switch c.Kind {
+	case jvmthread.WaitFuture.String():
+		return "completed others"
+	case jvmthread.WaitBarrier.String():
+		return "came before"
+	}
+	return ending(c) + " before"
 }
 
 // starved says that no thread of a pool can run the tasks for which all of them wait.
@@ -52,13 +91,15 @@ func gone(c *viewapi.Cost) string {
 	for i := range c.Gone {
 		names[i] = c.Gone[i].Thread.Name
 	}
-	which, what := "which ", ending(c)
+	which, what := "which ", formerly(c)
 	if len(names) > 1 && len(c.Unable) == 0 {
 		which = "all that "
 	}
 	switch c.Kind {
 	case jvmthread.WaitPermit.String(), jvmthread.WaitPool.String():
 		what = "took one"
+	case jvmthread.WaitLock.String():
+		what = ending(c)
 	}
 	return Listed(names, len(names)) + ", " + which + what + ", " + has(len(names)) + " ended"
 }

@@ -127,9 +127,9 @@ func Object(w jvmthread.Wait, class, lock, entry string) string {
 	if lock != "" && w != jvmthread.WaitPool {
 		return lock
 	}
-	switch w {
-	case jvmthread.WaitCondition, jvmthread.WaitLatch, jvmthread.WaitBarrier, jvmthread.WaitExchange, jvmthread.WaitFuture, jvmthread.WaitQueue,
-		jvmthread.WaitPool:
+	switch {
+	case w == jvmthread.WaitPermit && class == "", // who limits a rate waits for the time
+		slices.Contains(libraryFirst, w):
 		if dot := strings.LastIndexByte(entry, '.'); dot > 0 {
 			name := SimpleClass(entry[:dot])
 			if outer, _, _ := strings.Cut(name, "$"); w == jvmthread.WaitPool && outer != "" {
@@ -145,6 +145,11 @@ func Object(w jvmthread.Wait, class, lock, entry string) string {
 		return Initialization
 	}
 	return SimpleClass(class)
+}
+
+// libraryFirst are the waits for which the class of the library says more than that of the object.
+var libraryFirst = []jvmthread.Wait{
+	jvmthread.WaitCondition, jvmthread.WaitLatch, jvmthread.WaitBarrier, jvmthread.WaitExchange, jvmthread.WaitFuture, jvmthread.WaitQueue, jvmthread.WaitPool,
 }
 
 // activities begin what a thread does in a system call. Agents say that in place of the class of what it waits for.

@@ -134,6 +134,16 @@ func TestWhatAThreadDoesInASystemCall(t *testing.T) {
 	}
 }
 
+func TestLimiterOfARateIsTheLibrary(t *testing.T) {
+	const entry = "com.google.common.util.concurrent.RateLimiter.acquire"
+	if have := Object(jvmthread.WaitPermit, "", "", entry); have != "RateLimiter" {
+		t.Errorf("have %q", have)
+	}
+	if have := Object(jvmthread.WaitPermit, "java.util.concurrent.Semaphore", "", entry); have != "Semaphore" {
+		t.Errorf("have %q", have)
+	}
+}
+
 func TestUnit(t *testing.T) {
 	for _, test := range []struct {
 		kind        jvmthread.Wait

@@ -144,6 +144,7 @@ var rules = []rule{
 	{kind: jvmthread.WaitFuture, frame: "java.util.concurrent.ForkJoinPool.awaitDone"},
 	{kind: jvmthread.WaitFuture, frame: "java.util.concurrent.ThreadPoolExecutor.awaitTermination"},
 	{kind: jvmthread.WaitFuture, frame: "java.util.concurrent.ForkJoinPool.awaitTermination"},
+	{kind: jvmthread.WaitFuture, frame: "java.util.concurrent.ThreadPerTaskExecutor.awaitTermination"},
 	{kind: jvmthread.WaitFuture, frame: "java.util.concurrent.ExecutorCompletionService.take"},
 	{kind: jvmthread.WaitFuture, frame: "java.util.concurrent.StructuredTaskScope"},
 	{kind: jvmthread.WaitFuture, frame: "com.google.common.util.concurrent.AbstractFuture.get"},

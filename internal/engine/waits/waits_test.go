@@ -53,6 +53,11 @@ func TestKindsAndSites(t *testing.T) {
 			jvmthread.WaitPool, "com.acme.Shop.buy", "org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManager$3.get",
 		},
 		{
+			"end of an executor of virtual threads", jvmthread.StateParked, "java.util.concurrent.CountDownLatch$Sync",
+			parkFrames + "java.util.concurrent.CountDownLatch.await java.util.concurrent.ThreadPerTaskExecutor.awaitTermination " + app,
+			jvmthread.WaitFuture, "com.acme.Shop.buy", "java.util.concurrent.ThreadPerTaskExecutor.awaitTermination",
+		},
+		{
 			"future of an unknown library", jvmthread.StateWaiting, "org.example.ReplyFuture",
 			"java.lang.Object.wait org.example.ReplyFuture.await org.example.ReplyFuture.get org.example.Client.ask " + app,
 			jvmthread.WaitFuture, "org.example.ReplyFuture.await", "",

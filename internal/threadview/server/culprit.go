@@ -97,6 +97,7 @@ func (q *query) costOf(found *contentions, c *costly, open map[int]*openWait) (c
 		cost.Holders = append(cost.Holders, out)
 	}
 	cost.More = len(holders) - len(cost.Holders)
+	cost.Exact = (cost.Unknown > 0 || len(holders) == 0) && q.lacksExact(waits.threads)
 	q.addPending(cost, c, open)
 	cost.Dumps = q.dumps(waits, firstOf(holders))
 	return cost, next

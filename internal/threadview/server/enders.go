@@ -158,6 +158,10 @@ func (q *query) costOfOthers(c *costly, open map[int]*openWait) *viewapi.Cost {
 	if c.kind == jvmthread.WaitFuture {
 		cost.Busy, cost.Queued = q.busy(enders), q.queued(w.list)
 	}
+	cost.Exact = len(enders) == 0 && q.lacksExact(w.threads)
+	if c.kind == jvmthread.WaitObject {
+		cost.Vain = q.vain(c)
+	}
 	q.addPending(cost, c, open)
 	return cost
 }

@@ -85,6 +85,9 @@ func (q *query) findVerdicts(open map[int]*openWait) {
 			w.by = workers
 		default:
 			w.by = before[q.subject(q.placeOf(w))]
+			if w.Wait == jvmthread.WaitBarrier || w.Wait == jvmthread.WaitExchange {
+				w.by = q.others(w.by, open, w)
+			}
 		}
 		list[i] = stuck.Wait{Thread: thread, By: w.by, Sure: w.sure}
 	}
@@ -92,6 +95,15 @@ func (q *query) findVerdicts(open map[int]*openWait) {
 	for i, thread := range threads {
 		open[thread].verdict = verdicts[i]
 	}
+}
+
+// others returns those of some threads that do not wait for the same as an open wait: a barrier waits for another party.
+func (q *query) others(threads []int, open map[int]*openWait, w *openWait) []int {
+	same := q.subject(q.placeOf(w))
+	return slices.DeleteFunc(slices.Clone(threads), func(i int) bool {
+		o := open[i]
+		return o != nil && q.subject(q.placeOf(o)) == same
+	})
 }
 
 // withPools adds to threads the living ones of the same pools: what one of them has ended, others may end.
@@ -194,7 +206,7 @@ func (q *query) starvedWorkers(open map[int]*openWait) (workers []int) {
 // addPending adds which waits for something have not ended, and why they may never.
 func (q *query) addPending(cost *viewapi.Cost, c *costly, open map[int]*openWait) {
 	cost.Gone, cost.Unable, cost.Certain = []viewapi.GoneThread{}, []viewapi.ThreadGroup{}, true
-	by := map[int]bool{}
+	by, able := map[int]bool{}, map[int]bool{}
 	for i := range c.waits.list {
 		w := &c.waits.list[i]
 		if !w.open {
@@ -202,7 +214,15 @@ func (q *query) addPending(cost *viewapi.Cost, c *costly, open map[int]*openWait
 		}
 		cost.Open++
 		cost.Pending += int64(w.to - w.from)
-		if o := open[w.thread]; o != nil && o.verdict != stuck.Free && c.places[q.placeOf(o)] {
+		switch o := open[w.thread]; {
+		case o == nil || !c.places[q.placeOf(o)]:
+		case o.verdict == stuck.Free:
+			for _, thread := range q.others(o.by, open, o) {
+				if t := &q.sn.Threads[thread]; !t.Dead || t.Last > q.to {
+					able[thread] = true
+				}
+			}
+		default:
 			cost.Stuck++
 			cost.Certain = cost.Certain && o.verdict == stuck.Certain
 			cost.Itself = cost.Itself || slices.Equal(o.by, []int{w.thread})
@@ -210,6 +230,9 @@ func (q *query) addPending(cost *viewapi.Cost, c *costly, open map[int]*openWait
 				by[thread] = true
 			}
 		}
+	}
+	if !c.kind.Contended() {
+		cost.Able = q.away(able, c.waits.list)
 	}
 	cost.Certain = cost.Certain && cost.Stuck > 0
 	cost.Itself = cost.Itself && len(by) == 1

@@ -41,9 +41,11 @@ func (s *script) lock(class string) jvmthread.LockID {
 }
 
 // notified is a wait that a notify ends, and another one.
-func (s *script) notified(by, waiter jvmthread.ThreadID) {
+func (s *script) notified(by, waiter jvmthread.ThreadID) { s.waitsInVain("take", by, waiter) }
+
+func (s *script) waitsInVain(method string, by, waiter jvmthread.ThreadID) {
 	box := s.lock("com.acme.Mailbox")
-	wait := jvmthread.Event{Lock: box, Stack: s.stack("java.lang.Object.wait", "take")}
+	wait := jvmthread.Event{Lock: box, Stack: s.stack("java.lang.Object.wait", method)}
 	s.add(10, waiter, jvmthread.KindWait, wait)
 	s.add(20, by, jvmthread.KindNotify, jvmthread.Event{Lock: box})
 	s.add(21, waiter, jvmthread.KindWaited, jvmthread.Event{Lock: box})
@@ -83,7 +85,7 @@ func TestStuckWaits(t *testing.T) {
 		"whoever notified before has ended": {func(s *script) {
 			s.notified(holder, waiter)
 			s.add(40, holder, jvmthread.KindThreadEnd, jvmthread.Event{})
-		}, 1, false, "waiter waited 971 ms for a notify of Mailbox in Shop.take; 1 wait of 960 ms did not end, and holder, which notified it, has ended."},
+		}, 1, false, "waiter waited 971 ms for a notify of Mailbox in Shop.take; 1 wait of 960 ms did not end, and holder, which notified it before, has ended."},
 		"another thread may notify": {func(s *script) { s.notified(holder, waiter) }, 0, false, ""},
 		"another thread of the pool of the one that has ended may notify": {func(s *script) {
 			s.thread(8, "dispatcher-1")

@@ -547,7 +547,16 @@ export interface Cost extends CostRow {
   itself: boolean;
   starved: ThreadGroup | null;
   next: Cost | null;
+  able?: Holder[];
+  vain?: VainNotify | null;
+  exact?: boolean;
   dumps?: Dumped | null;
+}
+
+export interface VainNotify {
+  thread: ThreadRef;
+  at: number;
+  method: string;
 }
 
 export interface Nested {
