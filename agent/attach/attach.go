@@ -79,10 +79,15 @@ func Detach(ctx context.Context, pid int) (Result, error) {
 // withinTime attaches, to a JVM with an agent only if loaded is set.
 func withinTime(ctx context.Context, r Request, loaded bool) (Result, error) {
 	result, err := attach(ctx, r, loaded)
+	return result, inTime(r.PID, err)
+}
+
+// inTime says of an error that the context caused what to do about it.
+func inTime(pid int, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("process %d: %w in time; check whether it is stopped or in a long garbage collection, and try again with more time", r.PID, ErrTimeout)
+		return fmt.Errorf("process %d: %w in time; check whether it is stopped or in a long garbage collection, and try again with more time", pid, ErrTimeout)
 	}
-	return result, err
+	return err
 }
 
 // parseReport parses the agent's report: "ok" or "error" and a message, then where events go and notes, then a line for each option.

@@ -55,7 +55,8 @@ func (p *process) listen(ctx context.Context, dir *directory) error {
 // it: HotSpot removes an old socket at startup only without that flag.
 func (p *process) canListen(dir *directory) (bool, error) {
 	if p.has("-XX:+DisableAttachMechanism") {
-		return false, fmt.Errorf("process %d: it runs with -XX:+DisableAttachMechanism; remove that flag, or use -agentpath", p.pid)
+		return false, fmt.Errorf("process %d: it runs with -XX:+DisableAttachMechanism; remove that flag, or use -agentpath; "+
+			"or read the thread dumps that it prints to its standard output after kill -3 %[1]d", p.pid)
 	}
 	if p.listens(dir) {
 		return true, nil
@@ -82,13 +83,16 @@ func (p *process) listens(dir *directory) bool {
 // connect dials until the JVM's queue has room.
 func (p *process) connect(ctx context.Context, dir *directory) (net.Conn, error) {
 	for {
-		f, err := p.dial(dir)
-		if !errors.Is(err, unix.EAGAIN) {
-			return f, err
+		conn, err := p.dial(dir)
+		if errors.Is(err, unix.EAGAIN) {
+			if err = pause(ctx); err == nil {
+				continue
+			}
 		}
-		if err := pause(ctx); err != nil {
-			return nil, err
+		if err != nil {
+			return nil, fmt.Errorf("process %d: connect to /tmp/%s: %w", p.pid, p.socket(), err)
 		}
+		return conn, nil
 	}
 }
 
@@ -120,22 +124,35 @@ func (p *process) dial(dir *directory) (net.Conn, error) {
 	return net.FileConn(f)
 }
 
-// command sends a command of protocol version 1 and returns the answer.
-func (p *process) command(ctx context.Context, dir *directory, words ...string) (string, error) {
-	f, err := p.connect(ctx, dir)
+// command sends a command and returns the answer.
+func (p *process) command(ctx context.Context, dir *directory, words ...string) (reply string, err error) {
+	conn, err := p.connect(ctx, dir)
 	if err != nil {
-		return "", fmt.Errorf("process %d: connect to /tmp/%s: %w", p.pid, p.socket(), err)
+		return "", err
 	}
-	defer func() { _ = f.Close() }() // all is read
-	stop := context.AfterFunc(ctx, func() { _ = f.SetDeadline(time.Unix(1, 0)) })
+	err = ask(ctx, conn, func(r io.Reader) error {
+		const enough = 1 << 20
+		all, err := io.ReadAll(io.LimitReader(r, enough))
+		reply = string(all)
+		return err
+	}, words...)
+	if err != nil {
+		return "", fmt.Errorf("process %d: %w", p.pid, err)
+	}
+	return reply, nil
+}
+
+// ask sends a command of protocol version 1, which has three arguments, reads the answer and closes the connection.
+func ask(ctx context.Context, conn net.Conn, read func(reply io.Reader) error, words ...string) error {
+	defer func() { _ = conn.Close() }() // all is read
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	if _, err := io.WriteString(f, "1\x00"+strings.Join(words, "\x00")+"\x00"); err != nil {
-		return "", errors.Join(ctx.Err(), fmt.Errorf("process %d: %w", p.pid, err))
+	_, err := io.WriteString(conn, "1\x00"+strings.Join(words, "\x00")+"\x00")
+	if err == nil {
+		err = read(conn)
 	}
-	const enough = 1 << 20
-	reply, err := io.ReadAll(io.LimitReader(f, enough))
 	if err != nil {
-		return "", errors.Join(ctx.Err(), fmt.Errorf("process %d: %w", p.pid, err))
+		return errors.Join(ctx.Err(), err)
 	}
-	return string(reply), nil
+	return nil
 }

@@ -23,11 +23,15 @@ import (
 const recordLong = `Loads the agent into a running JVM, records for some seconds, stops the agent, and prints what cost
 the most: the summary of the recording. Ctrl-C or the end of the JVM ends the recording early.
 
-The recording contains every wait with its stack; open it with weft view.`
+The recording contains every wait with its stack; open it with weft view.
+
+With --dumps, no agent is loaded: the JVM prints thread dumps, as for jstack -l, which show what does
+not move, and who holds what. Any tool for thread dumps reads the file.`
 
 const recordExample = `  weft record 4711
   weft record orders -d 2m -o orders.weft
-  weft record 4711 virtual=exact        with an option of the agent`
+  weft record 4711 virtual=exact        with an option of the agent
+  weft record 4711 --dumps 3            three thread dumps, 5 s apart, without the agent`
 
 // recordOptions are the flags of a recording.
 type recordOptions struct {
@@ -39,6 +43,7 @@ type recordOptions struct {
 	out      string
 	force    bool
 	maxBytes int64
+	dumps    dumpOptions
 	summary  summaryOptions
 }
 
@@ -64,23 +69,27 @@ func (p *Program) record() *cobra.Command {
 	flags := cmd.Flags()
 	o.choice.addFlags(flags, false)
 	duration := durationFlag(flags, "duration", "d", 30*time.Second, "how long to record")
-	flags.StringVarP(&o.out, "output", "o", "", "file for the recording (default NAME-TIME.weft)")
+	flags.StringVarP(&o.out, "output", "o", "", "file for the recording (default NAME-TIME.weft, with --dumps\nNAME-TIME.txt)")
 	flags.BoolVarP(&o.force, "force", "f", false, "replace the file if it exists")
 	flags.Var((*size)(&o.maxBytes), "max-size", "size limit of the recording, 1m to 1g; what does not fit is counted")
 	flags.StringVar(&o.agent, "agent", "", "the agent library (default: the one in this program, for the platform\nof the JVM)")
 	timeout := durationFlag(flags, "timeout", "", 10*time.Second, "how long to wait for the JVM")
+	interval := o.dumps.addFlags(flags)
 	flags.IntVar(&o.summary.top, "top", 10, "show at most this many rows per table")
 	shown := formatFlag(flags, "the summary as tables for people, or all data for programs")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		o.duration, o.timeout, o.summary.format = *duration, *timeout, *shown
+		o.duration, o.timeout, o.dumps.interval, o.summary.format = *duration, *timeout, *interval, *shown
 		if o.options, err = agentOptions(args[1:]); err != nil {
 			return err
 		}
-		if err := o.check(); err != nil {
+		if err := errors.Join(o.check(), o.dumps.check(flags, o.options)); err != nil {
 			return err
 		}
 		ctx, stop := interruptible(cmd.Context())
 		defer stop()
+		if o.dumps.count > 0 {
+			return p.recordDumps(ctx, args[0], &o)
+		}
 		return p.recordJVM(ctx, args[0], &o)
 	}
 	return cmd
@@ -122,7 +131,7 @@ func (p *Program) recorded(ctx context.Context, word string, o *recordOptions, u
 	}
 	file, err := attach.CreateRecording(attaching, jvm.PID)
 	if err != nil {
-		return err
+		return orDumps(jvm.PID, err)
 	}
 	defer file.Close() //nolint:errcheck // it was only read
 	options := []string{"file=" + file.Path, "file-size=" + strconv.FormatInt(o.maxBytes, 10)}
@@ -132,7 +141,7 @@ func (p *Program) recorded(ctx context.Context, word string, o *recordOptions, u
 	options = append(options, o.options...)
 	result, err := begin(attaching, jvm.PID, o.agent, options)
 	if err != nil {
-		return err
+		return orDumps(jvm.PID, err)
 	}
 	file.Unlink()
 	if !isConnected(&result) {
