@@ -98,6 +98,30 @@ func (p *player) meet(d *dump, lasts map[key]int) {
 	for i := range d.threads {
 		p.own(&d.threads[i], d)
 	}
+	for i := range d.threads {
+		p.initSuperclass(d.threads[i].awaited, d)
+	}
+}
+
+// initSuperclass finds who initializes a class although no stack shows it: before that, the JVM initializes the superclass, which this thread waits
+// for. Nobody is found if another thread could be the one.
+func (p *player) initSuperclass(class string, d *dump) {
+	if _, found := p.inits[class]; found || class == "" {
+		return
+	}
+	var only *thread
+	for i := range d.threads {
+		switch t := &d.threads[i]; {
+		case t.awaited == class || t.awaited == "" && len(t.inits) == 0:
+		case only != nil || t.awaited == "":
+			return
+		default:
+			only = t
+		}
+	}
+	if only != nil {
+		p.inits[class] = p.threads[only.key()].id
+	}
 }
 
 // own records what a thread owns, and what others are stated to own that it waits for.

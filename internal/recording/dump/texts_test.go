@@ -195,6 +195,26 @@ func TestMatch(t *testing.T) {
 	}
 }
 
+// Before a class, the JVM initializes its superclass. No frame says so: the only thread that waits for another class is the one.
+func TestInitializerOfASubclass(t *testing.T) {
+	const (
+		derived = `"derived" #7 prio=5 tid=0x07 nid=0x1 in Object.wait()` + "\n   java.lang.Thread.State: RUNNABLE\n\tat shop.A.b(A.java:3)\n\t- waiting on the Class initialization monitor for shop.Base\n\n"
+		base    = `"base" #8 prio=5 tid=0x08 nid=0x2 in Object.wait()` + "\n   java.lang.Thread.State: RUNNABLE\n\tat shop.Base.<clinit>(Base.java:3)\n\t- waiting on the Class initialization monitor for shop.Derived\n\n"
+		other   = `"other" #9 prio=5 tid=0x09 nid=0x3 in Object.wait()` + "\n   java.lang.Thread.State: RUNNABLE\n\tat shop.C.d(C.java:3)\n\t- waiting on the Class initialization monitor for shop.Base\n\n"
+		begins  = `"begins" #10 prio=5 tid=0x0a nid=0x4 runnable` + "\n   java.lang.Thread.State: RUNNABLE\n\tat shop.D.<clinit>(D.java:3)\n\n"
+		needs   = " contendedEnter shop.Derived.<clinit>#1"
+	)
+	for text, want := range map[string]string{
+		derived + base:          needs + " of derived",
+		derived + base + other:  needs,
+		derived + base + begins: needs,
+		base:                    needs,
+	} {
+		d := decode(t, []byte(shot("2026-07-24 15:00:00", text)))
+		assert.Equal(t, []string{fmt.Sprintf("%d base%s at shop.Base.<clinit>(Base.java:3) (1 frames)", first, want)}, d.of("base"), text)
+	}
+}
+
 func TestNoDump(t *testing.T) {
 	d := decode(t, []byte("INFO started\nINFO stopped\n"), []byte(shot("2026-07-24 15:00:00", asleep)))
 	assert.Len(t, d.Sessions, 1)
