@@ -22,7 +22,7 @@ const (
 	besideIt  = "1 a.b.C\n"
 )
 
-func zipOf(t *testing.T, headers ...*zip.FileHeader) []byte {
+func zipOf(t testing.TB, headers ...*zip.FileHeader) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -36,7 +36,7 @@ func zipOf(t *testing.T, headers ...*zip.FileHeader) []byte {
 	return b.Bytes()
 }
 
-func tarOf(t *testing.T) []byte {
+func tarOf(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)

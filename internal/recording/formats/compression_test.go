@@ -107,7 +107,7 @@ func TestBombsEndAtTheLimit(t *testing.T) {
 }
 
 // packed returns data as xz and lz4 compress it.
-func packed(t *testing.T, data []byte) (asXZ, asLZ4 []byte) {
+func packed(t testing.TB, data []byte) (asXZ, asLZ4 []byte) {
 	t.Helper()
 	var x, l bytes.Buffer
 	toXZ, err := xz.NewWriter(&x)
