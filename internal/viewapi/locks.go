@@ -295,6 +295,14 @@ type Dumped struct {
 	Waited int   `json:"waited"` // those that show a wait
 	Held   int   `json:"held"`   // those that show the first holder
 	Over   int64 `json:"over"`   // from the first to the last one of the range
+
+	Meanwhile *Meanwhile `json:"meanwhile,omitempty"` // if others have to end the waits, and no dump says which
+}
+
+// Meanwhile is threads that may be those for which others wait, with what they do.
+type Meanwhile struct {
+	Who  ThreadGroup `json:"who"`
+	Text string      `json:"text"` // "asleep in Report.write"
 }
 
 // GoneThread is a thread that has ended.

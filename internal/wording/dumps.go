@@ -27,6 +27,9 @@ func (s *sentence) dumped(c *viewapi.Cost) {
 	s.text(inDumps(shown, c.Dumps))
 	if _, known := aims[c.Kind]; known {
 		s.add(viewapi.RoleThread, Threads(c.Who, c.Waiters, c.Time)).text(" " + verb(c.Waiters, now, "wait") + " ").aim(c).where(c)
+		if m := c.Dumps.Meanwhile; m != nil && c.Stuck == 0 {
+			s.text("; meanwhile ").add(viewapi.RoleThread, group(&m.Who)).text(" " + plural(now, plural(m.Who.Threads == 1, "is", "are"), plural(m.Who.Threads == 1, "was", "were")) + " " + m.Text)
+		}
 		return
 	}
 	s.waitNow(c, now).lock(c, c.Unit).at(c)

@@ -132,7 +132,9 @@ func (q *query) costOfOthers(c *costly, open map[int]*openWait) *viewapi.Cost {
 	enders := q.enders(w.list)
 	cost := &viewapi.Cost{CostRow: q.costRow(c.contended), Site: q.site(c.site), Holders: []viewapi.Holder{}}
 	cost.Time, cost.Takes = int64(w.waited), c.kind == jvmthread.WaitQueue && !q.isForOthers(c.kind, c.site)
-	cost.Dumps = q.dumps(w, nil)
+	if cost.Dumps = q.dumps(w, nil); cost.Dumps != nil {
+		cost.Dumps.Meanwhile = q.meanwhile(c)
+	}
 	share := func(of jvmthread.Time) float64 { return float64(of) / float64(max(w.waited, 1)) }
 	var known jvmthread.Time
 	ended := map[int]jvmthread.Time{}

@@ -569,6 +569,12 @@ export interface Dumped {
   waited: number;
   held: number;
   over: number;
+  meanwhile?: Meanwhile | null;
+}
+
+export interface Meanwhile {
+  who: ThreadGroup;
+  text: string;
 }
 
 export interface GoneThread {

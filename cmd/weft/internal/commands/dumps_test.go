@@ -29,6 +29,19 @@ var (
 	right  = [3]string{"bob", "BLOCKED (on object monitor)", "\tat shop.A.b(A.java:6)\n\t- waiting to lock <0x05> (a shop.Left)\n\t- locked <0x04> (a shop.Right)\n"}
 )
 
+// What waits for others. Each pool has two threads.
+var (
+	get    = [3]string{"request-1", "WAITING (parking)", "\tat jdk.internal.misc.Unsafe.park(java.base@17/Native Method)\n\t- parking to wait for  <0x06> (a java.util.concurrent.FutureTask)\n\tat java.util.concurrent.FutureTask.get(java.base@17/FutureTask.java:190)\n\tat shop.Cart.total(Cart.java:7)\n"}
+	loads  = [3]string{"request-2", "TIMED_WAITING (sleeping)", "\tat java.lang.Thread.sleep(java.base@17/Native Method)\n\tat shop.Prices.load(Prices.java:4)\n"}
+	mails1 = [3]string{"dispatcher-1", "RUNNABLE", "\tat sun.nio.ch.SocketDispatcher.read0(java.base@17/Native Method)\n\tat shop.Mail.send(Mail.java:3)\n\tat java.util.concurrent.ThreadPoolExecutor.runWorker(java.base@17/ThreadPoolExecutor.java:1136)\n"}
+	mails2 = [3]string{"dispatcher-2", mails1[1], mails1[2]}
+	idles  = [3]string{"dispatcher-2", "WAITING (parking)", "\tat jdk.internal.misc.Unsafe.park(java.base@17/Native Method)\n\t- parking to wait for  <0x07> (a java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject)\n\tat java.util.concurrent.LinkedBlockingQueue.take(java.base@17/LinkedBlockingQueue.java:435)\n\tat java.util.concurrent.ThreadPoolExecutor.getTask(java.base@17/ThreadPoolExecutor.java:1062)\n\tat java.util.concurrent.ThreadPoolExecutor.runWorker(java.base@17/ThreadPoolExecutor.java:1122)\n"}
+	latch  = [3]string{"starter", "WAITING (parking)", "\tat jdk.internal.misc.Unsafe.park(java.base@17/Native Method)\n\t- parking to wait for  <0x08> (a java.util.concurrent.CountDownLatch$Sync)\n\tat java.util.concurrent.CountDownLatch.await(java.base@17/CountDownLatch.java:230)\n\tat shop.Main.start(Main.java:7)\n"}
+	scans  = [3]string{"scanner-1", "RUNNABLE", "\tat shop.Scan.run(Scan.java:3)\n"}
+	scans2 = [3]string{"scanner-2", "RUNNABLE", "\tat shop.Scan.run(Scan.java:3)\n"}
+	sums   = [3]string{"scanner-2", "RUNNABLE", "\tat shop.Sum.run(Sum.java:3)\n"}
+)
+
 // at is the text of the dump at a second.
 func (list threads) at(second int) string {
 	var b strings.Builder
@@ -68,6 +81,12 @@ func TestSentencesOfDumps(t *testing.T) {
 		{[]threads{{reads, asks2, adds}}, "In this dump, refresher holds Rates, waiting for I/O in Rates.fetch; request-2 waits for it and holds Cart; request-3 waits for it."},
 		{[]threads{{locks}}, "In this dump, request-4 waits for the ReentrantLock of Till.pay; the dump does not say who holds it."},
 		{[]threads{{locks}, {locks}}, "In 2 of 2 dumps over 10 s, request-4 waited for the ReentrantLock of Till.pay; the dumps do not say who held it."},
+		{[]threads{{get, mails1, mails2, loads}}, "In this dump, request-1 waits for a future in Cart.total; meanwhile 2 dispatchers are waiting for I/O in Mail.send."},
+		{[]threads{{get, mails1, idles}, {get, mails1, idles}}, "In 2 of 2 dumps over 10 s, request-1 waited for a future in Cart.total; meanwhile dispatcher-1 was waiting for I/O in Mail.send."},
+		{[]threads{{get, loads, rests}}, "In this dump, request-1 waits for a future in Cart.total; meanwhile request-2 is asleep in Prices.load."},
+		{[]threads{{latch, scans, scans2, rests}}, "In this dump, starter waits at a latch in Main.start; meanwhile 2 scanners are runnable in Scan.run."},
+		{[]threads{{latch, scans, sums, rests}}, "In this dump, starter waits at a latch in Main.start."},
+		{[]threads{{latch, rests}}, "In this dump, starter waits at a latch in Main.start."},
 		{[]threads{{left, right}}, "2 threads deadlocked at 15:00:00: bob waits for Left held by alice, alice for Right held by bob."},
 		{[]threads{{rests}}, "Nothing to report: no thread waits for a lock, a permit, a pool or a task in this dump. Most: 1 thread in Rates.run, sleeping."},
 	} {
