@@ -16,8 +16,8 @@ import {Button, Empty} from "./ui/parts";
 import {Answer} from "./views/Answer";
 import {CausesView} from "./views/Causes";
 import {Discarded, TimeGone} from "./views/Discarded";
+import {Emptied, isEmptied} from "./views/Emptied";
 import {Banners, Header} from "./views/Header";
-import {Emptied, IncidentsView, isEmptied} from "./views/Incidents";
 import {ThreadsView} from "./views/Threads";
 
 const titles: Record<Tab, string> = {
@@ -97,7 +97,7 @@ function View({shown, session, sessions}: {shown: Shown; session: Session | null
     return views ? <views.Welcome /> : later;
   }
   if (shown.moment) return loading;
-  if (shown.tab === "incidents") return <IncidentsView key={session.id} shown={shown} />;
+  if (shown.tab === "incidents") return views ? <views.IncidentsView key={session.id} shown={shown} /> : later;
   if (isEmptied(session)) return <Emptied session={session} />;
   if (shown.tab === "causes") return <CausesView key={session.id} shown={shown} />;
   if (shown.tab === "threads") return <ThreadsView key={session.id} shown={shown} />;

@@ -13,7 +13,7 @@ import type {Was} from "../lib/was";
 import {now, show} from "../store";
 import {Icon} from "../ui/Icon";
 import {Button, Empty} from "../ui/parts";
-import {isEmptied} from "./Incidents";
+import {isEmptied} from "./Emptied";
 
 /** What the current view shows, in words, for a link. The name of a lock is loaded if necessary. */
 export async function described(session: Session, thread: string): Promise<Was> {

@@ -13,6 +13,7 @@ import {type IncidentKind, incidentHelp} from "../lib/words";
 import {show} from "../store";
 import {useEvent, useKeys, useTyped} from "../ui/hooks";
 import {Button, Empty, Problem} from "../ui/parts";
+import {isEmptied} from "./Emptied";
 import {Kind, Row} from "./Incident";
 import {began} from "./Sessions";
 
@@ -76,23 +77,6 @@ function Gone({session, shown: {range}}: {session: Session; shown: Shown}) {
       {!nothing && `What is left of it begins ${duration(session.from)} after the start (${began(session)}). `}
       The incidents below are what is kept.
     </p>
-  );
-}
-
-/** Whether nothing but incidents is left of a session. */
-export function isEmptied(session: Session): boolean {
-  return session.evicted > 0 && session.from >= session.to && !session.live;
-}
-
-/** What takes the place of all other views of such a session. */
-export function Emptied({session}: {session: Session}) {
-  return (
-    <Empty title="The timeline of this JVM is no longer stored">
-      <p>
-        The store was full and discarded the oldest windows first. {count(session.incidents)} of its incidents are kept.
-      </p>
-      <Button text="Show incidents" kind="primary" onClick={() => show({tab: "incidents", range: null})} />
-    </Empty>
   );
 }
 

@@ -4,6 +4,7 @@
 // The views in the part of the page that is loaded later.
 export {FlameView} from "./Flame";
 export {Help} from "./Help";
+export {IncidentsView} from "./Incidents";
 export {LocksView} from "./Locks";
 export {LogView} from "./Log";
 export {MonitorsView} from "./Monitors";
