@@ -136,7 +136,7 @@ var programs = []entry{
 	{name: "cause-join", program: []string{"Causes", "join"}, from: agent, engine: seconds, check: checkCause(
 		`2 requests waited \S+ m?s for exporter to end in Causes\.joined; it was asleep in Causes\.\S+; 2 waits of \S+ m?s did not end\.$`, 2)},
 	{name: "cause-notify", program: []string{"Causes", "notify"}, from: agent, engine: seconds, check: checkStuck(
-		`2 requests waited \S+ m?s for a notify of Causes\.MAILBOX in Causes\.listen; 2 waits of \S+ m?s did not end, and dispatcher, which notified it, `+
+		`2 requests waited \S+ m?s for a notify of Causes\.MAILBOX in Causes\.listen; 2 waits of \S+ m?s did not end, and dispatcher, which notified it before, `+
 			`has ended\.$`, 2, false)},
 	{name: "cause-collection", program: []string{"Causes", "collection"}, from: agent, engine: seconds, check: checkCollection(`Causes\.MAILBOX`)},
 
