@@ -244,11 +244,10 @@ func (s *sentence) held(c *viewapi.Cost) {
 }
 
 // remedy says how to know who ended waits.
-func (s *sentence) remedy(c *viewapi.Cost) *sentence {
+func (s *sentence) remedy(c *viewapi.Cost) {
 	if c.Exact {
 		s.text(" (with virtual=exact it is)")
 	}
-	return s
 }
 
 func (s *sentence) turns(t *viewapi.Turns, before string) {

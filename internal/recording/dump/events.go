@@ -104,7 +104,7 @@ func (p *player) meet(d *dump, lasts map[key]int) {
 }
 
 // initSuperclass finds who initializes a class although no stack shows it: before that, the JVM initializes the superclass, which this thread waits
-// for. Nobody is found if another thread could be the one.
+// for. No thread is found if another thread could be the one.
 func (p *player) initSuperclass(class string, d *dump) {
 	if _, found := p.inits[class]; found || class == "" {
 		return

@@ -25,7 +25,7 @@ func TestWhoCouldEndItIsAway(t *testing.T) {
 		text    string
 	}{
 		"asleep": {
-			func(s *script) {}, "waiter waited 971 ms for a notify of Mailbox in Shop.acquire; 1 wait of 960 ms did not end: giver, which notified it before, has been " +
+			func(*script) {}, "waiter waited 971 ms for a notify of Mailbox in Shop.acquire; 1 wait of 960 ms did not end: giver, which notified it before, has been " +
 				"asleep in Shop.rest for 950 ms.",
 		},
 		"asleep for most of the time": {

@@ -61,7 +61,7 @@ func (q *query) meanwhile(c *costly) *viewapi.Meanwhile {
 	return nil
 }
 
-// relation returns what tells how near threads are to waits of others.
+// relation returns how near threads are to waits of others.
 func (q *query) relation(c *costly) func(thread int, iv *store.Interval) nearness {
 	pools, waiting := map[string]int{}, map[string]bool{}
 	for i := range q.sn.Threads {

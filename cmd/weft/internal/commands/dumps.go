@@ -15,7 +15,7 @@ import (
 	"github.com/weft-otel/weft/agent/attach"
 )
 
-// maxDumps bounds the thread dumps that a command asks for.
+// maxDumps bounds the thread dumps of a command.
 const maxDumps = 1000
 
 // dumpOptions are the flags of a recording that consists of thread dumps.
@@ -57,7 +57,7 @@ func (p *Program) recordDumps(ctx context.Context, word string, o *recordOptions
 	if o.out == "" {
 		o.out = fmt.Sprintf("%s-%s.txt", fileName(&jvm), time.Now().Format("20060102-150405"))
 	}
-	var early error // why there are fewer than asked for
+	var early error // why there are fewer than requested
 	err = createFile(o.out, o.force, func(w io.Writer) error {
 		written, err := p.writeDumps(ctx, jvm.PID, &atMost{out: w, left: o.maxBytes}, o)
 		if written == 0 {
